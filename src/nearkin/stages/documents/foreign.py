@@ -7,6 +7,7 @@ and mailboxes are refused as well, because the markup would be compared, but ``-
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
@@ -14,8 +15,6 @@ from pathlib import PurePath
 from nearkin.stages.documents.encodings import looks_binary
 
 _MIN_TAGS = 3
-_WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
-_RTF = re.compile(rb"\{\\rtf\d?")
 # Comments are matched atomically, (?>…): otherwise every way to split many of them would be tried if no page follows.
 _HTML = re.compile(
     rb"(?:<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)(?:<!doctype\s+html\b|<html[\s>])", re.IGNORECASE | re.DOTALL
@@ -27,16 +26,13 @@ _XML = re.compile(rb"<\?xml\s[^>]*\?>")
 _ELEMENT = re.compile(rb"<([A-Za-z_][\w.:-]*)[\s/>]")
 _DOC = re.compile(rb"<doc(?: +[a-z_]+=|>)", re.IGNORECASE)
 _DAYS, _MONTHS = b"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", b"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_MBOX = re.compile(
-    rb"From \S+ +" + _DAYS + rb",? +(?:" + _MONTHS + rb" +\d{1,2}|\d{1,2} +" + _MONTHS + rb")\b[^\r\n]*\r?\n[!-9;-~]+:"
-)
+_DATE = _DAYS + rb",? +(?:" + _MONTHS + rb" +\d{1,2}|\d{1,2} +" + _MONTHS + rb")"
 _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"from", b"to", b"date", b"subject", b"message-id", b"received", b"mime-version", b"return-path"))
 _MIN_FIELDS = 3
 _ENCODED = re.compile(
     rb"content-transfer-encoding:\s*(?:base64|quoted-printable)|content-type:\s*multipart/", re.IGNORECASE
 )
-_DAT = re.compile(rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14")
 # No control number or volume is longer: else a page in one long line would be searched to its end for a comma.
 _OPTICON = re.compile(
     rb"[^,\r\n]{1,1000}+,[^,\r\n]{0,1000}+,"
@@ -45,12 +41,35 @@ _OPTICON = re.compile(
 )
 _MAX_FIELD_BYTES = 1000
 _LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
-_PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
 _ROOTS = {
     b"mediawiki": "a dump of MediaWiki; read it with --format wikipedia",
     b"tmx": "a translation memory, TMX; read it with nearkin align train",
     b"svg": "an SVG image",
 }
+_SIGNED = "a signed or encrypted file, PKCS#7; extract its content first, for example with openssl cms"
+
+
+class _Signatures:
+    """Names of files by patterns of their first bytes, which are tried in order."""
+
+    def __init__(self, names: Mapping[bytes, str]) -> None:
+        self._names = [*names.values()]
+        self._pattern = re.compile(b"|".join(b"(%b)" % pattern for pattern in names), re.DOTALL)
+
+    def name_of(self, data: bytes) -> str | None:
+        match = self._pattern.match(data)
+        return None if match is None else self._names[match.lastindex - 1]  # type: ignore[operator]  # a group matched
+
+
+_MARKUP = _Signatures({
+    rb"\{\\rtf\d?": "an RTF file",
+    rb"WARC/\d\.\d+\r?\n": "a web archive, WARC or WET; name it on its own, without its folder",
+    rb"%!PS": "a PostScript file",
+    rb"-----BEGIN (?:PKCS7|CMS)-----": _SIGNED,
+    rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14":
+        "a Concordance load file, DAT; name it on its own, without its folder",
+    rb"From \S+ +" + _DATE + rb"\b[^\r\n]*\r?\n[!-9;-~]+:": "a mailbox, mbox",
+})  # fmt: skip
 
 
 def markup_of(data: bytes) -> str | None:
@@ -64,19 +83,11 @@ def markup_of(data: bytes) -> str | None:
     >>> markup_of(b"From the beginning: it was a dark night.")
     """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if _RTF.match(text):
-        return "an RTF file"
-    if _WARC.match(text):
-        return "a web archive, WARC or WET; name it on its own, without its folder"
-    if text.startswith(b"%!PS"):
-        return "a PostScript file"
-    if _PEM.match(text):
-        return _SIGNED
-    if _DAT.match(text):
-        return "a Concordance load file, DAT; name it on its own, without its folder"
+    if (name := _MARKUP.name_of(text)) is not None:
+        return name
     if is_image_list(text):
         return "a load file of images, Opticon or LFP; name the text files that go with it"
-    return _mail(text) or (_angled(text) if text.startswith(b"<") else None)
+    return _angled(text) if text.startswith(b"<") else _mail(text)
 
 
 def is_image_list(data: bytes) -> bool:
@@ -94,9 +105,7 @@ def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
 
 
 def _mail(text: bytes) -> str | None:
-    """Recognise mailboxes, and messages with an encoded body."""
-    if _MBOX.match(text):
-        return "a mailbox, mbox"
+    """Recognise messages with an encoded body."""
     names, place = set(), 0
     of_content = []
     while (field := _FIELD.match(text, place)) is not None:
@@ -127,36 +136,29 @@ def _angled(text: bytes) -> str | None:
 
 
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-
-
-_ZIP = b"PK\x03\x04"
 _ZIPPED = {
     f".{one}": f"{'an' if one[0] in 'eox' else 'a'} {one.upper()} file"
     for one in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
 }
-_BINARY = {
-    b"%PDF-": "a PDF file", b"PK\x05\x06": "an empty ZIP archive", b"!BDN": "an Outlook mailbox",
-    COMPOUND_FILE: "a file of Word, Excel, PowerPoint or Outlook",
-    b"\x78\x9f\x3e\x22": "TNEF (winmail.dat), which is not supported; export the mail as MSG",
-    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it first", b"Rar!\x1a\x07": "a RAR archive; unpack it first",
-    b"\x89PNG\r\n\x1a\n": "a PNG image", b"\xff\xd8\xff": "a JPEG image", b"II*\0": "a TIFF image",
-    b"MM\0*": "a TIFF image", b"\x7fELF": "a program",
-}  # fmt: skip
-_BINARY_IF_SO = {
-    b"GIF87a": "a GIF image", b"GIF89a": "a GIF image", b"BM": "a BMP image", b"MZ": "a program",
-    _ZIP[:2]: "a ZIP archive",
-}  # fmt: skip
-"""These begin like words: they count only if binary bytes follow."""
-_NO_TEXT = (
-    b"\x04\x22\x4d\x18", b"SQLite format 3\0", b"Obj\x01", b"PARE", b"ORC", b"FEA1", b"GGUF", b"RIFF", b"OggS", b"ID3"
-)  # fmt: skip
-"""First bytes of other files that may have no byte that is not UTF-8: LZ4, SQLite, Avro, Parquet, ORC, sound, video."""
-_FIRST_BYTES = (*_BINARY, *_BINARY_IF_SO)
-_IMAGE_BRANDS = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypavif")
-_SIGNED = "a signed or encrypted file, PKCS#7; extract its content first, for example with openssl cms"
-_LFS = b"version https://git-lfs.github.com/spec/"
-_CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
-_TAR_AT = 257
+_ZIP = "a ZIP archive"
+_BINARY = _Signatures({
+    rb"PK\x03\x04": _ZIP, rb"PK\x05\x06": "an empty ZIP archive", rb"%PDF-": "a PDF file",
+    rb"!BDN": "an Outlook mailbox", re.escape(COMPOUND_FILE): "a file of Word, Excel, PowerPoint or Outlook",
+    rb"\x78\x9f\x3e\x22": "TNEF (winmail.dat), which is not supported; export the mail as MSG",
+    rb"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it first", rb"Rar!\x1a\x07": "a RAR archive; unpack it first",
+    rb"\x89PNG\r\n\x1a\n": "a PNG image", rb"\xff\xd8\xff": "a JPEG image", rb"II\*\0|MM\0\*": "a TIFF image",
+    rb"\x7fELF": "a program", rb"RIFF.{4}WEBP|.{4}ftyp(?:hei[cx]|mif1|avif)": "an image",
+    rb".{257}ustar": "a tar archive; unpack it first, and name its folder",
+    rb"version https://git-lfs\.github\.com/spec/": "a pointer of Git LFS; fetch the file with git lfs pull",
+    rb"\x30.{0,54}\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07": _SIGNED,
+})  # fmt: skip
+_LIKE_WORDS = _Signatures({
+    rb"GIF8[79]a": "a GIF image", rb"BM": "a BMP image", rb"MZ": "a program", rb"PK": _ZIP,
+    # LZ4, SQLite, Avro, Parquet, ORC, sound, video: they may have no byte that is not UTF-8
+    rb"\x04\x22\x4d\x18|SQLite format 3\0|Obj\x01|PARE|ORC|FEA1|GGUF|RIFF|OggS|ID3|.{4}(?:ftyp|\0{4})":
+        "binary data; convert it to text, JSON Lines or Parquet first",
+})  # fmt: skip
+"""Some of these begin like words: they count only if binary bytes follow."""
 _FOREIGN_BYTES = 1 << 16
 FIRST_BYTES = 1 << 12
 """Bytes of a file that suffice to recognise all kinds except markup."""
@@ -190,30 +192,10 @@ def foreign(data: bytes, path: str) -> Foreign | None:
     'a DOCX file'
     >>> foreign(b"PK is short for public key", "notes.txt")
     """
-    known = _binary(data, path)
-    if known is not None:
-        return known
+    name = _BINARY.name_of(data)
+    if name is None and (like := _LIKE_WORDS.name_of(data)) is not None and looks_binary(data):
+        name = like
+    if name is not None:
+        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), name) if name == _ZIP else name)
     markup = markup_of(data[:_FOREIGN_BYTES])
     return None if markup is None else Foreign(markup, is_text=True)
-
-
-def _binary(data: bytes, path: str) -> Foreign | None:
-    if data.startswith(_ZIP):
-        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"))
-    if data.startswith(_FIRST_BYTES):
-        known = next((name for first_bytes, name in _BINARY.items() if data.startswith(first_bytes)), None)
-        if known is None and looks_binary(data):
-            known = next(name for first_bytes, name in _BINARY_IF_SO.items() if data.startswith(first_bytes))
-        if known is not None:
-            return Foreign(known)
-    if (data[:4] == b"RIFF" and data[8:12] == b"WEBP") or data[4:12] in _IMAGE_BRANDS:
-        return Foreign("an image")
-    if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
-        return Foreign("a tar archive; unpack it first, and name its folder")
-    if data.startswith(_LFS):
-        return Foreign("a pointer of Git LFS; fetch the file with git lfs pull")
-    if data[:1] == b"\x30" and _CMS_OID in data[:64]:
-        return Foreign(_SIGNED)
-    if (data.startswith(_NO_TEXT) or data[4:8] in (b"ftyp", bytes(4))) and looks_binary(data):
-        return Foreign("binary data; convert it to text, JSON Lines or Parquet first")
-    return None

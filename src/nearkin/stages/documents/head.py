@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN, why
@@ -89,24 +89,31 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
     """Return the beginning of a file; SourceError if it cannot be opened, TruncatedInputError if not decompressed."""
     try:
         with open(path, "rb", buffering=0) as raw:
-            first = raw.read(FIRST_BYTES)
-            raw.seek(0)
-            compression = compression_of(first)
-            if not first and os.path.splitext(path.lower())[1] in COMPRESSION_OF_SUFFIX:
+            if os.path.splitext(path.lower())[1] in COMPRESSION_OF_SUFFIX and not raw.read(1):
                 raise truncated_input(name, "the file is empty, not even an empty compressed stream", 0)
-            if compression != "none":
-                first = ByteStream(raw, compression).read(FIRST_BYTES)
-                raw.seek(0)
-            # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
-            stream = ByteStream(raw, compression, encoding=encoding)
-            head = head_of_stream(stream, compression)
-            if not head.mark and not is_utf8(encoding):
-                head = replace(head, named=encoding)
-            return _recognised(head, first, path)
+            return _head_of(cast(BinaryIO, raw), path, encoding)
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
         raise truncated_input(name, fault, 0) from fault
+
+
+def _head_of(raw: BinaryIO, path: str, encoding: str, *, is_cut: bool = False) -> Head:
+    raw.seek(0)
+    first = raw.read(FIRST_BYTES)
+    raw.seek(0)
+    compression = compression_of(first)
+    if compression != "none":
+        first = ByteStream(raw, compression).read(FIRST_BYTES)
+        raw.seek(0)
+    # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
+    head = head_of_stream(ByteStream(raw, compression, encoding=encoding), compression, is_cut=is_cut)
+    if not head.mark and not is_utf8(encoding):
+        head = replace(head, named=encoding)
+    table = table_begun_by(first)
+    if table is not None:
+        return replace(head, table=table.name)
+    return replace(head, kind=foreign(first, path) or foreign(head.data, path))
 
 
 @contextmanager
@@ -123,13 +130,6 @@ def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_prog
         raise unreadable(path, error) from error
     with opened as raw:
         yield ByteStream(raw, head.compression, encoding=encoding, progress=progress)
-
-
-def _recognised(head: Head, first: bytes, path: str) -> Head:
-    table = table_begun_by(first)
-    if table is not None:
-        return replace(head, table=table.name)
-    return replace(head, kind=foreign(first, path) or foreign(head.data, path))
 
 
 def standard_input(given: BinaryIO | None) -> BinaryIO:
@@ -158,17 +158,10 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
         ) from error
     if not data:
         return Head(data=b"", compression="none", is_all=True)
-    compression = compression_of(data)
-    if compression == "none":
-        # less may be visible than was written to a pipe, so it is never known to be complete
-        stream = ByteStream(io.BytesIO(data), compression, encoding=encoding)
-        return _recognised(head_of_stream(stream, compression, is_cut=True), data, STDIN)
-    try:
-        seen = ByteStream(io.BytesIO(data), compression).read(HEAD_BYTES)
-        decoded = ByteStream(io.BytesIO(data), compression, encoding=encoding).read(HEAD_BYTES)
+    try:  # less may be visible than was written to a pipe, so it is never known to be complete
+        return _head_of(io.BytesIO(data), STDIN, encoding, is_cut=True)
     except StreamFault:
-        return Head(data=b"", compression=compression, is_all=False)
-    return _recognised(Head(data=decoded, compression=compression, is_all=False), seen, STDIN)
+        return Head(data=b"", compression=compression_of(data), is_all=False)
 
 
 def sniffed(head: Head) -> str | None:

@@ -20,7 +20,7 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
-from nearkin.stages.documents.rows import IdType, legible, one_batch, problem_piece
+from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source, no_note
 from nearkin.stages.documents.streams import (
     MAGIC_BYTES,
@@ -123,7 +123,7 @@ class StreamReader(Reader):
         """Write the kept documents; see `Reader`."""
         stream = stream_of(opened, opened.source.encoding)
         fault: StreamFault | None = None
-        with packed(file, opened.source.compression) as sink:
+        with packed(file, stream.compression) as sink:
             try:
                 sink.write(stream.byte_order_mark())
                 self.copy_stream(opened, is_kept, stream, sink)
@@ -133,11 +133,10 @@ class StreamReader(Reader):
             raise fault
 
 
-def stream_of(opened: OpenedSource, encoding: str, *, is_compression_known: bool = True) -> ByteStream:
+def stream_of(opened: OpenedSource, encoding: str) -> ByteStream:
     """Return a source's decompressed bytes, converted from an encoding to UTF-8."""
-    source, raw = opened.source, opened.raw
-    compression = source.compression
-    if not is_compression_known and compression == "none" and not opened.is_pipe:
+    source, raw, compression = opened.source, opened.raw, opened.source.compression
+    if compression == "none" and not opened.is_pipe:  # files of a folder, and of a finished run, were not inspected
         compression = compression_of(raw.read(MAGIC_BYTES))
         raw.seek(0)
     return ByteStream(
@@ -242,7 +241,7 @@ def _until_damage(
             )
         )
         problem = problem_of("truncated", str(fault))
-        yield one_batch([problem_piece(fault.line or n_documents + 1, problem)], IdType())
+        yield problem_batch(IdType(), fault.line or n_documents + 1, problem)
 
 
 _STORED = {"collection": "a collection", "results": "a directory of results"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,31 +23,8 @@ if TYPE_CHECKING:
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
 _LEFT_OUT = {
-    "doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string(),
-    "origin": ORIGIN_TYPE,
+    "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string(), "origin": ORIGIN_TYPE,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowPiece:
-    """Rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema or absent."""
-
-    text: pa.Array
-    line: I64
-    doc_id: pa.Array = None
-    problem: pa.Array = None
-    keep_value: pa.Array = None
-    parent: pa.Array = None
-    origin: pa.Array = None
-    carried: Sequence[pa.Array] = ()
-
-    def __post_init__(self) -> None:
-        for name, kind in _LEFT_OUT.items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, pa.nulls(len(self), kind))
-
-    def __len__(self) -> int:
-        return len(self.line)
 
 
 class Numbering(Protocol):
@@ -70,14 +47,7 @@ class RowList:
     batch_rows: int = 4096
     ids: IdType = field(default_factory=lambda: IdType())
     n_bytes: int = 0
-    doc_ids: list[int | str | bytes | None] = field(default_factory=list)
-    texts: list[bytes | None] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    problems: list[str | None] = field(default_factory=list)
-    keep_values: list[object] = field(default_factory=list)
-    parents: list[str | None] = field(default_factory=list)
-    origins: list[Origin | None] = field(default_factory=list)
-    carried: list[Sequence[int | str | bytes | None]] = field(default_factory=list)
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(
         self,
@@ -91,52 +61,41 @@ class RowList:
         carried: Sequence[int | str | bytes | None] = (),
     ) -> None:
         """Add a row."""
-        self.doc_ids.append(doc_id)
-        self.texts.append(text)
-        self.lines.append(line)
-        self.problems.append(None if problem is None else str(problem))
-        self.keep_values.append(keep_value)
-        self.parents.append(parent)
-        self.origins.append(origin)
-        self.carried.append(carried)
+        self.rows.append((line, doc_id, text, problem, keep_value, parent, origin, carried))
         self.n_bytes += len(text or b"")
 
     @property
     def is_full(self) -> bool:
         """Whether the rows are enough for a batch."""
-        return self.n_bytes >= self.batch_bytes or len(self.lines) >= self.batch_rows
-
-    def piece(self) -> RowPiece:
-        """Return the rows as arrays, and forget them."""
-        n_carried = max(map(len, self.carried), default=0)
-        carried = [ids_from_python([row[i] if row else None for row in self.carried]) for i in range(n_carried)]
-        doc_ids = named(pa.array(self.doc_ids, pa.large_binary())) if self.are_characters else None
-        piece = RowPiece(
-            doc_id=ids_from_python(self.doc_ids) if doc_ids is None else doc_ids,
-            text=_array(self.texts, pa.large_binary()),
-            line=np.asarray(self.lines, np.int64),
-            problem=_array(self.problems, pa.large_string()),
-            keep_value=None if self.keep is None else self._kept(self.keep),
-            parent=_array(self.parents, pa.large_string()),
-            origin=_array([None if one is None else one.as_row() for one in self.origins], ORIGIN_TYPE),
-            carried=[integers_or_strings(one) for one in carried] if self.are_characters else carried,
-        )
-        for column in (
-            self.doc_ids, self.texts, self.lines, self.problems, self.keep_values, self.parents, self.origins,
-            self.carried,
-        ):  # fmt: skip
-            column.clear()
-        self.n_bytes = 0
-        return piece
-
-    def _kept(self, keep: Numbering) -> pa.DoubleArray:
-        if self.are_characters:
-            return keep.of_characters(pa.array(self.keep_values, pa.large_binary()))
-        return keep.of_values(self.keep_values)
+        return self.n_bytes >= self.batch_bytes or len(self.rows) >= self.batch_rows
 
     def batch(self) -> pa.RecordBatch:
-        """Return and forget the rows; ids of characters become integers if all of them are."""
-        return one_batch(with_integer_ids([self.piece()]) if self.are_characters else [self.piece()], self.ids)
+        """Return the rows, and forget them; ids of characters become integers if all of them are."""
+        lines, given_ids, texts, problems, keep_values, parents, origins, rest = zip(*self.rows, strict=True)
+        n_carried = max(map(len, rest))
+        carried = [ids_from_python([row[i] if row else None for row in rest]) for i in range(n_carried)]
+        if self.are_characters:
+            doc_ids = integers_or_strings(named(pa.array(given_ids, pa.large_binary())))
+            carried = [integers_or_strings(values) for values in carried]
+        else:
+            doc_ids = ids_from_python(given_ids)
+        self.rows, self.n_bytes = [], 0
+        return documents_batch(
+            self.ids,
+            doc_id=doc_ids,
+            text=_array(texts, pa.large_binary()),
+            line=np.array(lines, np.int64),
+            problem=_array([None if one is None else str(one) for one in problems], pa.large_string()),
+            keep_value=None if self.keep is None else self._kept(self.keep, keep_values),
+            parent=_array(parents, pa.large_string()),
+            origin=_array([None if one is None else one.as_row() for one in origins], ORIGIN_TYPE),
+            carried=carried,
+        )
+
+    def _kept(self, keep: Numbering, values: Sequence[object]) -> pa.DoubleArray:
+        return (
+            keep.of_characters(pa.array(values, pa.large_binary())) if self.are_characters else keep.of_values(values)
+        )
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -148,11 +107,11 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def problem_piece(line: int, problem: RecordFault | str) -> RowPiece:
+def problem_batch(ids: IdType, line: int, problem: RecordFault | str) -> pa.RecordBatch:
     """Return one row without text."""
-    rows = RowList()
+    rows = RowList(ids=ids)
     rows.add(line, problem=problem)
-    return rows.piece()
+    return rows.batch()
 
 
 class IdKind(IntEnum):
@@ -213,41 +172,37 @@ class IdType:
         return as_type(doc_ids, pa.int64() if self.is_string is False else pa.large_string())
 
 
-def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
-    """Combine the pieces into one batch, with the ids in one type; an empty string is no id."""
-    doc_ids = ids.settle(without_empty(_joined_ids([piece.doc_id for piece in pieces])))
-    columns = [
-        doc_ids,
-        _joined([piece.text for piece in pieces]),
-        integers(np.concatenate([piece.line for piece in pieces])),
-        _joined([piece.problem for piece in pieces]),
-        _joined([piece.keep_value for piece in pieces]),
-        _joined([piece.parent for piece in pieces]),
-        _joined([piece.origin for piece in pieces]),
-    ]
+def documents_batch(
+    ids: IdType,
+    *,
+    text: pa.Array,
+    line: I64,
+    doc_id: pa.Array | None = None,
+    carried: Sequence[pa.Array] = (),
+    **others: pa.Array | None,
+) -> pa.RecordBatch:
+    """Return rows of the documents schema, with the ids in the type of their source; an empty string is no id.
+
+    ``doc_id`` and ``carried`` are int64 or large_string, ``text`` is large_binary; columns that are left out are null.
+    """
+    doc_ids = ids.settle(pa.nulls(len(line)) if doc_id is None else _as_ids(doc_id))
+    rest = (pa.nulls(len(line), kind) if others.get(name) is None else others[name] for name, kind in _LEFT_OUT.items())
+    columns = [doc_ids, text, integers(line), *rest, *map(_as_ids, carried)]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
-    for i in range(max(len(piece.carried) for piece in pieces)):
-        values = [piece.carried[i] if piece.carried else pa.nulls(len(piece)) for piece in pieces]
-        columns.append(without_empty(_joined_ids(values)))
-        schema = schema.append(pa.field(carried_field(i), columns[-1].type))
+    for i in range(len(carried)):
+        schema = schema.append(pa.field(carried_field(i), columns[len(schema)].type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _as_ids(values: pa.Array) -> pa.Array:
+    if values.null_count == len(values):
+        return pa.nulls(len(values))
+    return without_empty(values if pa.types.is_int64(values.type) else as_type(values, pa.large_string()))
 
 
 def carried_field(number: int) -> str:
     """Return the name of a carried column in batches, by its place among those that were asked for."""
     return f"carried {number}"
-
-
-def _joined(arrays: list[pa.Array]) -> pa.Array:
-    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-
-
-def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
-    known = {array.type for array in arrays if array.null_count < len(array)}
-    if not known:
-        return pa.nulls(sum(map(len, arrays)))
-    joint = pa.int64() if known == {pa.int64()} else pa.large_string()
-    return _joined([as_type(array, joint) for array in arrays])
 
 
 def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
@@ -314,12 +269,6 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         return doc_ids
     return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
-
-
-def with_integer_ids(pieces: list[RowPiece]) -> list[RowPiece]:
-    """Convert the ids of pieces, read as characters, to integers if all are."""
-    settled = [replace(piece, doc_id=integers_or_strings(piece.doc_id)) for piece in pieces]
-    return settled if {piece.doc_id.type for piece in settled} <= {pa.int64(), pa.null()} else pieces
 
 
 def named(values: pa.Array) -> pa.Array:

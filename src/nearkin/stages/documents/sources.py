@@ -299,13 +299,7 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
     kinds: dict[bool, str] = {}
     for source in sources:
         check_has_columns(source.name, source.format)
-        try:
-            sample = _sample_of(source)
-        except TruncatedInputError:
-            if not source.takes_damaged:
-                raise
-            continue
-        if sample is not None:
+        if (sample := _sample_of(source)) is not None:
             from nearkin.stages.documents.keeping import check_keep
 
             holds_dates = check_keep(source.name, sample, column, is_text=not FORMATS[source.format].has_types)
@@ -320,19 +314,19 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
 
 def columns_in(source: Source) -> Sequence[str] | None:
     """Return the names of the visible columns of a source, as it has them."""
-    try:
-        sample = _sample_of(source)
-    except TruncatedInputError:
-        if not source.takes_damaged:
-            raise
-        return None
+    sample = _sample_of(source)
     return None if sample is None else sample.header or sample.names
 
 
 def _sample_of(source: Source) -> ColumnSample | None:
-    if source.path == STDIN:
-        head = head_of_stdin(standard_input(source.stdin), source.encoding)
-    else:
-        head = head_of_file(source.path, source.name, source.encoding)
-    sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
-    return sample
+    try:
+        if source.path == STDIN:
+            head = head_of_stdin(standard_input(source.stdin), source.encoding)
+        else:
+            head = head_of_file(source.path, source.name, source.encoding)
+        sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
+        return sample
+    except TruncatedInputError:
+        if not source.takes_damaged:
+            raise
+        return None

@@ -73,40 +73,27 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
     return pull_out
 
 
-def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
+def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Iterator[bytes]:
     """Decode the whole lines that are not UTF-8."""
-    waiting: list[bytes] = []  # the beginning of an incomplete line
-    is_passing = False  # the line is too long: its pieces are returned directly
-    fault: StreamFault | None = None
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal fault, is_passing
-        while fault is None:
-            try:
-                piece = pull(max(n_bytes, READ_BYTES))
-            except StreamFault as broken:
-                piece, fault = b"", broken
-            cut = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1 if piece else 0
-            if is_passing and piece:
-                is_passing = not cut
-                waiting[:] = [piece[cut:]] if cut else []
-                return piece[:cut] if cut else piece
-            if not cut and piece and sum(map(len, waiting)) > max_line_bytes:
-                is_passing = True
-                held = b"".join((*waiting, piece))
-                waiting.clear()
-                return held
-            if cut or not piece:
-                waiting.append(piece[:cut])
-                lines = b"".join(waiting)
-                waiting[:] = [piece[cut:]]
-                if lines or fault is None:
-                    return lines_into_utf8(lines, encoding)
-            else:
-                waiting.append(piece)
+    waiting, fault = bytearray(), None  # the beginning of an incomplete line
+    is_over = False
+    while not is_over:
+        try:
+            piece = pull(READ_BYTES)
+        except StreamFault as broken:
+            piece, fault = b"", broken
+        is_over = not piece
+        cut = len(piece) if is_over else max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+        if cut or is_over:
+            waiting += piece[:cut]
+            yield lines_into_utf8(bytes(waiting), encoding)
+            waiting.clear()
+        waiting += piece[cut:]
+        if len(waiting) > max_line_bytes:
+            yield bytes(waiting)
+            waiting.clear()
+    if fault is not None:
         raise fault
-
-    return pull_out
 
 
 class ByteStream:
@@ -129,6 +116,7 @@ class ByteStream:
         progress: Progress = no_progress,
         max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
+        self.compression: Compression = compression
         pull = unpacked(_counted(raw, progress), compression)
         self._pull: Pull = pull
         self._bytes_of_file: Pull = pull
@@ -246,7 +234,7 @@ class ByteStream:
             return
         pull = _with_head(head, self._pull)
         if is_by_line and not self._mark:
-            pull = _lines_in_utf8(pull, encoding, self._max_line_bytes)
+            pull = _pulled(_lines_in_utf8(pull, encoding, self._max_line_bytes))
         else:
             pull = _in_utf8(pull, encoding)
         self._left, self._encoding = b"", encoding
@@ -262,6 +250,13 @@ def _with_head(head: bytes, pull: Pull) -> Pull:
     return pull_out
 
 
+def _pulled(pieces: Iterator[bytes]) -> Pull:
+    def pull_out(n_bytes: int) -> bytes:
+        return next(filter(None, pieces), b"")
+
+    return pull_out
+
+
 Compression = Literal["none", "gzip", "zstd", "bzip2", "xz"]
 COMPRESSION_OF_SUFFIX: dict[str, Compression] = {
     ".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bzip2", ".xz": "xz",
@@ -273,6 +268,7 @@ _BZIP2_MAGIC = re.compile(rb"BZh[1-9](?:1AY&|\x17rE8)")
 _XZ_MAGIC = b"\xfd7zXZ\0"
 MAGIC_BYTES = 8
 READ_BYTES = 1 << 18
+_STEP_BYTES = 1 << 16
 _ZSTD_WINDOW_LOG = 31
 _XZ_MEMORY_BYTES = 256 << 20
 """Memory limit for decompressing xz: xz -9 needs 65 MiB; a file may request 4 GiB."""
@@ -306,7 +302,7 @@ def compression_of(magic: bytes) -> Compression:
 
 def unpacked(pull: Pull, compression: Compression) -> Pull:
     """Return the decompressed bytes; the pull raises StreamFault if they are damaged or need too much memory."""
-    return pull if compression == "none" else _unframed(pull, compression)
+    return pull if compression == "none" else _pulled(_unframed(pull, compression))
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,43 +339,34 @@ _FRAMES: dict[Compression, _Frames] = {
 }
 
 
-def _unframed(pull: Pull, compression: Compression) -> Pull:
-    frames = _FRAMES[compression]
+def _unframed(pull: Pull, compression: Compression) -> Iterator[bytes]:
+    frames, is_empty = _FRAMES[compression], True
     decoder: Any = None  # between frames
     packed = memoryview(b"")
-    is_empty = True
-
-    def pull_out(n_bytes: int) -> bytes:
-        nonlocal decoder, packed, is_empty
-        while True:
-            if not packed and (decoder is None or getattr(decoder, "needs_input", True)):
-                packed = memoryview(pull(READ_BYTES))
-                if not packed:
-                    if is_empty:
-                        raise StreamFault(f"the file is empty, not even an empty {compression} stream")
-                    if decoder is None:
-                        return b""
-                    if piece := frames.step(decoder, packed, n_bytes)[0]:  # bzip2 holds most of a block back
-                        return piece
-                    raise StreamFault(f"the {compression} stream is truncated")
-            is_empty = False
-            if decoder is None:
-                if frames.is_padded and packed[0] == 0:
-                    packed = memoryview(bytes(packed).lstrip(b"\0"))
-                    if not packed:
-                        continue
-                decoder = frames.new()
-            try:
-                piece, packed = frames.step(decoder, packed, n_bytes)
-            except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstd.ZstdError) as error:
-                raise StreamFault(_why(compression, error)) from error
-            if decoder.eof:
-                packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
-                decoder = None
-            if piece:
-                return piece
-
-    return pull_out
+    while True:
+        if not packed and (decoder is None or getattr(decoder, "needs_input", True)):
+            packed = memoryview(pull(READ_BYTES))
+            if not packed:
+                break
+        is_empty = False
+        if decoder is None and frames.is_padded and packed[0] == 0:
+            packed = memoryview(bytes(packed).lstrip(b"\0"))
+            continue
+        decoder = frames.new() if decoder is None else decoder
+        try:  # steps of one size, so that as much is read before damage whoever asks
+            piece, packed = frames.step(decoder, packed, _STEP_BYTES)
+        except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstd.ZstdError) as error:
+            raise StreamFault(_why(compression, error)) from error
+        if decoder.eof:
+            packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
+            decoder = None
+        yield piece
+    if is_empty:
+        raise StreamFault(f"the file is empty, not even an empty {compression} stream")
+    if decoder is not None:
+        while piece := frames.step(decoder, packed, _STEP_BYTES)[0]:  # bzip2 holds most of a block back
+            yield piece
+        raise StreamFault(f"the {compression} stream is truncated")
 
 
 def _why(compression: str, error: Exception) -> str:

@@ -24,8 +24,8 @@ from nearkin.stages.documents.columns import (
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep, noting_values_without_number
 from nearkin.stages.documents.reader import check_has_columns
-from nearkin.stages.documents.readers.tables import Wanted, check_schema, pieces_of_batch
-from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, one_batch, plain
+from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
+from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, plain
 from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
@@ -236,8 +236,7 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
     ids = wanted.ids()
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
-        for piece in pieces_of_batch(batch, wanted, row, name=TABLE_IN_MEMORY, batch_bytes=_BATCH_BYTES):
-            yield one_batch([piece], ids)
+        yield from parts_of_batch(batch, wanted, row, ids, name=TABLE_IN_MEMORY, batch_bytes=_BATCH_BYTES)
         row += len(batch)
 
 
@@ -262,19 +261,18 @@ class _Names:
 def _read_records(
     head: list[object], stream: Iterator[object], names: _Names, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    text, doc_id, keep = names.text, names.doc_id, names.keep
     dicts = [record for record in head if isinstance(record, Mapping)]
+    keep, text = names.keep, "text"
+    doc_id: str | None = "id"
     if dicts:
-        _check_keys(dicts, text, doc_id)
-        columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
+        _check_keys(dicts, names.text, names.doc_id)
+        columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=names.text, doc_id=names.doc_id)
         names.chosen(columns)
         text, doc_id = columns.text, columns.id
     elif head:
         names.check_have_effect()
-    check_unique(
-        TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": None if keep is None else keep.name}, names.every
-    )
-    names = replace(names, text=text, doc_id=doc_id)
+    keep_name = None if keep is None else keep.name
+    check_unique(TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": keep_name}, names.every)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(head, f"an iterable of {type(first).__name__}")
@@ -284,11 +282,31 @@ def _read_records(
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
     rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
     for row, record in enumerate(chain(head, stream), start=1):
-        _add(rows, row, record, names)
+        own_id, keep_value, content, problem = None, None, None, None
+        try:
+            if isinstance(record, Mapping):
+                values, name, id_name = record, text, doc_id
+            else:
+                values, name, id_name = _as_dict(record), "text", "id"
+            own_id, keep_value = value_in(values, id_name), value_in(values, keep_name)
+            content = text_of(text_in(values, name, of="the dict"))
+        except RecordFault as fault:
+            problem = str(fault)
+        rows.add(row, id_of(own_id), content, problem, keep_value)
         if rows.is_full:
             yield rows.batch()
-    if rows.lines:
+    if rows.rows:
         yield rows.batch()
+
+
+def _as_dict(record: object) -> dict[str, object]:
+    if record is None or isinstance(record, (str, bytes)):
+        return {"text": record}
+    if not isinstance(record, (tuple, list)):
+        raise RecordFault("not text", f"neither a string, a pair nor a dict but {in_words(record)}")
+    if len(record) != 2:
+        raise RecordFault("damaged", f"not an (id, text) pair but {len(record)} values")
+    return dict(zip(("id", "text"), record, strict=True))
 
 
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
@@ -296,26 +314,3 @@ def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: obj
         return
     for key in (key for one in dicts for key in one if not isinstance(key, str)):
         raise ParameterError(f"The keys of a dict must be strings, such as 'text'. Got {quoted(key)} instead.")
-
-
-def _add(rows: RowList, row: int, record: object, names: _Names) -> None:
-    doc_id, keep_value, text, problem = None, None, None, None
-    try:
-        if isinstance(record, Mapping):
-            doc_id = value_in(record, names.doc_id)
-            keep_value = None if names.keep is None else value_in(record, names.keep.name)
-            if not isinstance(names.text, str):
-                raise RecordFault("no such column", f"the dict has no key {names.text!r}")
-            value = text_in(record, names.text, of="the dict")
-        elif isinstance(record, (tuple, list)):
-            if len(record) != 2:
-                raise RecordFault("damaged", f"not an (id, text) pair but {len(record)} values")
-            doc_id, value = record
-        elif isinstance(record, (str, bytes)) or record is None:
-            value = record
-        else:
-            raise RecordFault("not text", f"neither a string, a pair nor a dict but {in_words(record)}")
-        text = text_of(value)
-    except RecordFault as fault:
-        problem = str(fault)
-    rows.add(row, id_of(doc_id), text, problem, keep_value)

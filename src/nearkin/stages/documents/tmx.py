@@ -49,11 +49,11 @@ class TmxReader:
                 elif element.path == _UNIT:
                     self._add(element, texts)
                     texts.clear()
-                if len(self._sides[0].lines) >= _BATCH_ROWS:
+                if len(self._sides[0].rows) >= _BATCH_ROWS:
                     yield self._batch()
         except StreamFault as broken:
             fault = broken
-        if self._sides[0].lines:
+        if self._sides[0].rows:
             yield self._batch()
         if fault is not None:
             raise fault

@@ -5,7 +5,6 @@ An input is what is read together: a source of many documents, or some thousand 
 
 from __future__ import annotations
 
-import io
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +22,8 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
-from nearkin.stages.documents.head import HEAD_BYTES, Head, unreadable
+from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS, has_columns, is_of_documents
+from nearkin.stages.documents.head import HEAD_BYTES, unreadable
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.whole_file import WholeFile
 from nearkin.stages.documents.rows import RowList
@@ -257,7 +256,7 @@ class _FilesAhead:
 
 
 def recognised_format(path: str) -> str:
-    """Return the format of a file with an unknown suffix: "document", "file" or that of a text."""
+    """Return the format of a file with an unknown suffix: "document" or "file"."""
     return _looked_into(Source(path=path, name=path, format="file"))[0].format
 
 
@@ -277,30 +276,16 @@ def _looked_into(source: Source) -> tuple[Source, bytes | None]:
         return source, None  # reported when it is read
     if is_extracted(head, source.name):
         return replace(source, format="document"), None
-    text_format = text_format_of(source.name, head)
-    return source if text_format is None else replace(source, format=text_format), content
-
-
-def text_format_of(name: str, data: bytes) -> str | None:
-    """Return the format of a text file by its suffix or its beginning; None if its content is the text."""
-    formats = [form for form in FORMATS.values() if form.holds == "one document" and form.name != "file"]
-    suffix = os.path.splitext(name.lower())[1]
-    if suffix:
-        return next((form.name for form in formats if suffix in form.suffixes), None)
-    try:
-        text = ByteStream(io.BytesIO(data[:HEAD_BYTES]), "none").read(HEAD_BYTES)
-    except StreamFault:
-        return None
-    head = Head(data=text, compression="none", is_all=len(data) < HEAD_BYTES)
-    return next((form.name for form in formats if form.reader.begins(head)), None)
+    return source, content
 
 
 def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
     """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
     for node in nodes:
         is_text = node.origin.kind == "text" and node.text is not None and node.origin.exception is None
-        name = text_format_of(node.name or "", node.text or b"") if is_text else None
-        yield node if name is None else _by_format(node, FORMATS[name].reader)
+        named = FORMAT_OF_SUFFIX.get(os.path.splitext((node.name or "").lower())[1], "") if is_text else ""
+        is_converted = named != "" and FORMATS[named].holds == "one document"
+        yield _by_format(node, FORMATS[named].reader) if is_converted else node
 
 
 def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:

@@ -25,9 +25,9 @@ from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
-from nearkin.stages.documents.sources import Source, check_keep_column, resolve_sources
+from nearkin.stages.documents.sources import Source, check_keep_column
 from nearkin.workflows.reading.identity import changed, differ, digested, input_file, is_unchanged, seen
 from nearkin.workflows.reading.inputs import (
     IN_MEMORY,
@@ -154,7 +154,7 @@ def sources_again(
         again.append(source)
         progress.advance(source.size_bytes)
     progress.finish()
-    return [_as_found(source) for source in again]
+    return again
 
 
 def _check_same(source: Source, digest: str | None, before: str | None) -> None:
@@ -185,16 +185,6 @@ def _source(file: InputFile, encoding: str, reading: HowRead | None, in_memory: 
         text_root=None if reading.text_root is None else os.path.abspath(reading.text_root),
         limits=ExtractionLimits.of(reading.extraction_limits or {}), ocr=reading.ocr,
     )  # fmt: skip
-
-
-def _as_found(source: Source) -> Source:
-    if source.is_stored or is_of_documents(source.format):
-        return source
-    found = resolve_sources(
-        [source.path], file_format=source.format, text=source.text, doc_id=source.id, encoding=source.encoding,
-        rules=ReadingRules.of_finished_run(),
-    )  # fmt: skip
-    return replace(source, compression=found.sources[0].compression, delimiter=found.sources[0].delimiter)
 
 
 def texts_again(sources: Sequence[Source], in_memory: GivenAgain = NONE_GIVEN) -> Texts:

@@ -89,8 +89,8 @@ def test_stray_quotes_hurt_only_their_own_records(read: Read) -> None:
         (1, b'5" pipe', 2), (2, b'a "quoted" word', 3), (4, b"fine", 5), (6, b"two\nlines", 7), (7, b"end", 9)
     ]  # fmt: skip
     assert [row[2:] for row in rows if row[3] is not None] == [
-        (4, "damaged: field 2: more characters follow the closing quote"),
-        (6, "damaged: field 2: more characters follow the closing quote"),
+        (4, "damaged: more characters follow the closing quote of a field"),
+        (6, "damaged: more characters follow the closing quote of a field"),
     ]
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.csv
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import (
     KNOWN_NAMES,
@@ -33,20 +33,19 @@ from nearkin.stages.documents.reader import RowMask, StreamReader
 from nearkin.stages.documents.readers.lines import write_kept
 from nearkin.stages.documents.readers.records import (
     FieldSplitter,
+    LineSplitter,
     Records,
     ScannedRecord,
-    read_pieces,
+    other_number,
     read_records,
 )
 from nearkin.stages.documents.rows import (
     IdType,
     RowList,
-    RowPiece,
+    documents_batch,
     integers_or_strings,
     named,
-    one_batch,
-    problem_piece,
-    with_integer_ids,
+    problem_batch,
 )
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -88,17 +87,17 @@ class DelimitedReader(StreamReader):
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield a batch for each block of records; SourceError without a header or a column."""
         source, splitter = opened.source, self.splitter(opened.source.delimiter)
-        layout: _Layout | None = None
+        layout: Layout | None = None
         ids, has_lines = IdType(), bool(stream.peek(1))
         for block in read_records(stream, splitter, opened.batch_bytes, source.max_document_bytes):
             records = block
             if layout is None:
                 header, records = _split_header(block, splitter, source.name)
-                layout = _Layout.of(header, splitter, opened)
+                layout = Layout.of(header, opened, "text")
             if records.fault is not None:
-                yield one_batch([problem_piece(int(records.lines[0]), records.fault)], ids)
+                yield problem_batch(ids, int(records.lines[0]), records.fault)
             elif len(records):
-                yield one_batch(with_integer_ids(list(_read_records(records, layout))), ids)
+                yield _read(records, layout, splitter, opened.keep, ids)
         if layout is None and has_lines:
             raise SourceError(f"{source.name} has no header: all lines are blank.")
 
@@ -106,7 +105,7 @@ class DelimitedReader(StreamReader):
         """Copy the header and the kept records."""
         source, added = opened.source, opened.added
         splitter = self.splitter(source.delimiter or self.delimiter(head_of_stream(stream), source.text, source.id))
-        edit = None if added is None else partial(added.delimited, delimiter=splitter.delimiter)
+        edit = None if added is None else partial(added.delimited, delimiter=splitter.delimiter.encode())
         is_first = True
         for block in read_records(stream, splitter, _COPIED_BYTES, source.max_document_bytes):
             records = block
@@ -129,7 +128,7 @@ class Csv(DelimitedReader):
 
     def splitter(self, delimiter: str | None) -> FieldSplitter:
         """Return the splitter; see `DelimitedReader`."""
-        return FieldSplitter((delimiter or ",").encode(), is_lenient=False)
+        return FieldSplitter(delimiter or ",")
 
     def delimiter(self, head: Head, *named: str | None) -> str:
         r"""Return a comma, unless another character separates the header and most records.
@@ -153,12 +152,24 @@ class Csv(DelimitedReader):
         return best
 
 
+class _TsvSplitter(FieldSplitter):
+    def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
+        is_mixed = n_lines > 1 and any(self.delimiter in value for value in fields)
+        return RecordFault("damaged", "a field in quotes has tabs and line ends") if is_mixed else None
+
+    def mended(self, line: str) -> list[str]:
+        return line.split(self.delimiter)
+
+    def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
+        return LineSplitter.end_in(self, piece, held)
+
+
 class Tsv(DelimitedReader):
-    """Tab-separated; fields that break the rule for quotes are taken literally."""
+    """Tab-separated; a line that breaks the rule for quotes is taken literally."""
 
     def splitter(self, delimiter: str | None) -> FieldSplitter:
         """Return the splitter; see `DelimitedReader`."""
-        return FieldSplitter(TAB.encode(), is_lenient=True)
+        return _TsvSplitter(TAB)
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format if there is a header; otherwise the lines are ids and texts."""
@@ -179,30 +190,31 @@ def has_header(head: Head, delimiter: bytes) -> bool:
 
 
 def _rows(head: Head, splitter: FieldSplitter) -> Iterator[list[str]]:
-    n_rows = place = 0
-    while place < len(head.data) and n_rows <= SAMPLE_RECORDS:
-        scanned = splitter.scan(head.data, place)
-        if scanned.is_open and not head.is_all and n_rows:
-            return
-        place = scanned.end
-        row = [value.decode("utf-8", "replace") for value in scanned.fields]
-        if row != [""]:
-            yield row
-            n_rows += 1
+    rows = (record.fields for record in splitter.scan(head.data, is_all=head.is_all))
+    return islice((_legible(row) for row in rows if row), SAMPLE_RECORDS + 1)
+
+
+def _legible(fields: Sequence[str]) -> list[str]:
+    return [_bytes(value).decode("utf-8", "replace") for value in fields]
+
+
+def _bytes(value: str) -> bytes:
+    return value.encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
+class Layout:
+    """Places of the wanted columns among the fields of a record."""
+
     n_columns: int
-    delimiter: bytes
     text: Sequence[int]
     doc_id: int | None
     keep: int | None
-    keeper: KeepColumn | None
     carry: list[int | None]
 
     @classmethod
-    def of(cls, header: list[str], splitter: FieldSplitter, opened: OpenedSource) -> _Layout:
+    def of(cls, header: list[str], opened: OpenedSource, text: str) -> Layout:
+        """Find the columns, ``text`` if none is named; SourceError if one is missing or not unique."""
         source, keep = opened.source, opened.keep
 
         def index(parameter: str, column: str) -> int:
@@ -213,39 +225,68 @@ class _Layout:
 
         return cls(
             n_columns=len(header),
-            delimiter=splitter.delimiter,
-            text=[index("text", name) for name in text_names(source.text or "text", header)],
+            text=[index("text", name) for name in text_names(source.text or text, header)],
             doc_id=None if source.id is None else index("id", source.id),
             keep=None if keep is None else index("keep", keep.name),
-            keeper=keep,
             carry=[header.index(column) if column in header else None for column in opened.carry],
         )
+
+    def add(
+        self,
+        rows: RowList,
+        line: int,
+        fields: Sequence[bytes],
+        text: bytes | None,
+        problem: RecordFault | None = None,
+        parent: str | None = None,
+    ) -> None:
+        """Add a record to rows."""
+        doc_id, keep = (None if index is None else fields[index] for index in (self.doc_id, self.keep))
+        carried = [None if index is None else fields[index] or None for index in self.carry]
+        rows.add(line, doc_id or None, text, problem, keep, parent, carried=carried)
 
 
 def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple[list[str], Records]:
     fault = records.fault
     if fault is None:
-        header = splitter.scan(records.data, int(records.starts[0]))
+        header = _scanned(records.part(0, 1), splitter)[0]
         if header.fault is None:
-            return [value.decode("utf-8", "replace") for value in header.fields], records.part(1, len(records))
+            return _legible(header.fields), records.part(1, len(records))
         fault = header.fault
     raise SourceError(f"{name}: cannot read the header in line {records.lines[0]}: {fault}.")
 
 
-def _read_records(records: Records, layout: _Layout) -> Iterator[RowPiece]:
+def _scanned(records: Records, splitter: FieldSplitter) -> Sequence[ScannedRecord]:
     if records.scanned is not None:
-        yield _piece_of_scanned(records.scanned, records.lines.tolist(), layout)
-        return
-    splitter = FieldSplitter(layout.delimiter, is_lenient=False)  # quotes follow the rule
-
-    def read_slow(some: Records) -> Iterator[RowPiece]:
-        scanned = [splitter.scan(some.data, int(start)) for start in some.starts]
-        yield _piece_of_scanned(scanned, some.lines.tolist(), layout)
-
-    yield from read_pieces(records, partial(_read_fast, layout=layout), read_slow)
+        return records.scanned
+    data = bytes(records.data[records.starts[0] : records.ends[-1]])
+    return [record for record in splitter.scan(data, is_all=True) if record.fields or record.fault]
 
 
-def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
+def _read(
+    records: Records, layout: Layout, splitter: FieldSplitter, keep: KeepColumn | None, ids: IdType
+) -> pa.RecordBatch:
+    table = _arrow_table(records, layout, splitter.delimiter) if records.scanned is None else None
+    if table is None:
+        return _one_by_one(_scanned(records, splitter), records.lines.tolist(), layout, keep, ids)
+
+    def column(index: int) -> pa.Array:
+        return pa.concat_arrays(table.column(str(index)).chunks)
+
+    return documents_batch(
+        ids,
+        doc_id=None if layout.doc_id is None else integers_or_strings(named(column(layout.doc_id))),
+        text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
+        line=records.lines,
+        keep_value=None if keep is None or layout.keep is None else keep.of_characters(column(layout.keep)),
+        carried=[
+            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
+            for index in layout.carry
+        ],
+    )
+
+
+def _arrow_table(records: Records, layout: Layout, delimiter: str) -> pa.Table | None:
     start, end = int(records.starts[0]), int(records.ends[-1])
     if bytes(records.data[start : start + len(_BOM)]) == _BOM:  # Arrow would remove it even in the middle of the file
         return None
@@ -256,9 +297,7 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
         table = pa.csv.read_csv(
             pa.BufferReader(buffer),
             read_options=pa.csv.ReadOptions(use_threads=False, block_size=buffer.size + 64, column_names=names),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=layout.delimiter.decode(), newlines_in_values=True, ignore_empty_lines=True
-            ),
+            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=True),
             convert_options=pa.csv.ConvertOptions(
                 check_utf8=False,
                 include_columns=list(dict.fromkeys(wanted)),
@@ -268,37 +307,20 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
         )
     except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
         return None
-    if len(table) != len(records):
-        return None
-
-    def column(index: int) -> pa.Array:
-        return pa.concat_arrays(table.column(str(index)).chunks)
-
-    kept = layout.keeper.of_characters(column(layout.keep)) if layout.keeper and layout.keep is not None else None
-    return RowPiece(
-        doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
-        text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
-        line=records.lines,
-        keep_value=kept,
-        carried=[
-            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
-            for index in layout.carry
-        ],
-    )
+    return table if len(table) == len(records) else None
 
 
-def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout: _Layout) -> RowPiece:
-    rows = RowList(keep=layout.keeper, are_characters=True)
+def _one_by_one(
+    records: Sequence[ScannedRecord], lines: list[int], layout: Layout, keep: KeepColumn | None, ids: IdType
+) -> pa.RecordBatch:
+    rows = RowList(keep=keep, are_characters=True, ids=ids)
     for record, line in zip(records, lines, strict=True):
-        fields, fault = record.fields, record.fault
-        if fault is None and len(fields) != layout.n_columns:
-            n_fields = f"{counted(len(fields), 'field')} where the header has {layout.n_columns}"
-            fault = RecordFault("damaged", n_fields)
+        n_fields, fault = len(record.fields), record.fault
+        if fault is None and n_fields != layout.n_columns:
+            fault = other_number(n_fields, layout.n_columns)
         if fault is not None:
             rows.add(line, problem=fault)
             continue
-        doc_id, keep = (None if index is None else fields[index] for index in (layout.doc_id, layout.keep))
-        carried = [None if index is None else fields[index] or None for index in layout.carry]
-        text = joined_fields([fields[index] for index in layout.text])
-        rows.add(line, doc_id or None, text, keep_value=keep, carried=carried)
-    return rows.piece()
+        fields = [_bytes(value) for value in record.fields]
+        layout.add(rows, line, fields, joined_fields([fields[index] for index in layout.text]))
+    return rows.batch()

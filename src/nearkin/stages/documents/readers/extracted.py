@@ -35,7 +35,7 @@ class MembersReader(Reader):
             rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
             if rows.is_full:
                 yield rows.batch()
-        if rows.lines:
+        if rows.rows:
             yield rows.batch()
 
     def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:

@@ -1,7 +1,6 @@
 """JSON Lines: one object per line.
 
-Arrow reads a block of lines at a time. If it refuses a block, the block is halved until the refused lines are nearly
-alone; those are parsed by Python's own ``json``, which names the fault. A line is bad only if both refuse it.
+Arrow reads a block of lines at a time. If it refuses a block, its lines are parsed one by one, which names the fault.
 """
 
 from __future__ import annotations
@@ -9,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,8 +25,8 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.readers.lines import LineReader
-from nearkin.stages.documents.readers.records import LineSplitter, Records, read_pieces, read_records
-from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
+from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
+from nearkin.stages.documents.rows import IdType, RowList, documents_batch, ids_from_characters, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import (
@@ -100,9 +100,7 @@ class _Wanted:
     doc_id: str | None
     keeper: KeepColumn | None
     carry: Sequence[str]
-    id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
-    keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_(), pa.binary()])
-    is_settled: bool = False
+    ids: IdType = field(default_factory=IdType)
 
     @cached_property
     def is_inside(self) -> bool:
@@ -119,20 +117,28 @@ class _Wanted:
     def keep(self) -> str | None:
         return None if self.keeper is None else self.keeper.name
 
-    def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
-        """Return types of the id and the column to keep by: those that fitted before.
+    def types(self, lines: Records) -> dict[str, pa.DataType]:
+        """Return the types of the columns, of others than texts by their first value in a few lines."""
+        names = [name for name in (self.doc_id, self.keep, *self.carry) if name is not None]
+        types = dict[str, pa.DataType]()
+        for index in range(min(len(lines), _FEW_LINES) if names else 0):
+            with contextlib.suppress(RecordFault):
+                record, _ = _record(_line(lines, index))
+                for name in names:
+                    if (value := record.get(name)) is not None:
+                        types.setdefault(name, _type_of(value, is_number=name == self.keep != self.doc_id))
+            if len(types) == len({*names}):
+                break
+        # binary instead of string: Arrow does not check UTF-8 in either
+        return dict.fromkeys((*names, self.text, *(path.column for path in self.paths)), pa.binary()) | types
 
-        All if none did or it is cheap.
-        """
-        id_types = self.id_types if self.doc_id is not None else self.id_types[:1]
-        keep_types = self.keep_types if self.keep is not None else self.keep_types[:1]
-        pairs = [(id_type, keep_type) for id_type in id_types for keep_type in keep_types]
-        return pairs[:1] if self.is_settled and n_lines > _FEW_LINES else pairs
 
-    def settle(self, id_type: pa.DataType, keep_type: pa.DataType) -> None:
-        self.is_settled = True
-        self.id_types.sort(key=lambda type_: bool(type_ != id_type))
-        self.keep_types.sort(key=lambda type_: bool(type_ != keep_type))
+def _type_of(value: object, *, is_number: bool) -> pa.DataType:
+    if isinstance(value, bool):
+        return pa.bool_() if is_number else pa.binary()
+    if is_number:
+        return pa.float64() if isinstance(value, int | float) else pa.binary()
+    return pa.int64() if isinstance(value, int) else pa.binary()
 
 
 def read_jsonl(
@@ -147,18 +153,14 @@ def read_jsonl(
 ) -> Iterator[pa.RecordBatch]:
     """Yield a batch for each block that is not blank."""
     wanted = _Wanted(text, doc_id, keep, carry)
-    ids = IdType()
     for block in read_records(stream, LineSplitter(), batch_bytes, max_document_bytes):
         if block.fault is not None:
-            yield one_batch([problem_piece(int(block.lines[0]), block.fault)], ids)
+            yield problem_batch(wanted.ids, int(block.lines[0]), block.fault)
             continue
         lines = _without_white_space(block)
         if len(lines):
-            pieces = read_pieces(
-                lines, partial(_read_fast, wanted=wanted), partial(_read_slow, wanted=wanted),
-                is_fast=not wanted.is_inside,
-            )  # fmt: skip
-            yield one_batch(list(pieces), ids)
+            table = None if wanted.is_inside else _arrow_table(lines, wanted)
+            yield _read_slow(lines, wanted) if table is None else _read_fast(lines, table, wanted)
 
 
 def _without_white_space(block: Records) -> Records:
@@ -196,83 +198,40 @@ def _stripped(lines: Records) -> tuple[I64, I64]:
     return starts, ends
 
 
-def _read_fast(lines: Records, wanted: _Wanted) -> RowPiece | None:
-    if wanted.is_inside or not _look_whole(lines):
-        return None
-    start, end = int(lines.starts[0]), int(lines.ends[-1])
-    buffer = pa.py_buffer(lines.data)[start:end]
-    table = _arrow_table(buffer, len(lines), wanted, _types_to_carry(lines, wanted.carry))
-    if table is None or len(table) != len(lines):
-        return None
-    texts = _only_chunk(table.column("text")).cast(pa.large_binary())
-    problems = pa.nulls(len(lines), pa.large_string())
-    if texts.null_count:
-        problems = _why_null(lines, texts, wanted.text)
-    doc_ids = pa.nulls(len(lines))
-    if wanted.doc_id is not None:
-        doc_ids = _only_chunk(table.column("doc_id"))
-        if not pa.types.is_int64(doc_ids.type):
-            doc_ids = ids_from_characters(doc_ids)
-    keep_values = pa.nulls(len(lines), pa.float64())
-    if wanted.keeper is not None:
-        keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
-    carried = [_only_chunk(table.column(f"carried {name}")) for name in wanted.carry]
-    return RowPiece(
-        doc_id=doc_ids, text=texts, line=lines.lines, problem=problems, keep_value=keep_values,
-        carried=[one if pa.types.is_int64(one.type) else ids_from_characters(one) for one in carried],
-    )  # fmt: skip
+def _read_fast(lines: Records, table: pa.Table, wanted: _Wanted) -> pa.RecordBatch:
+    def column(name: str) -> pa.Array:
+        chunks = table.column(name).chunks
+        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
+    def ids(name: str) -> pa.Array:
+        return column(name) if pa.types.is_int64(column(name).type) else ids_from_characters(column(name))
 
-def _types_to_carry(lines: Records, names: Sequence[str]) -> Mapping[str, pa.DataType]:
-    types = dict[str, pa.DataType]()
-    for index in range(min(len(lines), _FEW_LINES) if names else 0):
-        with contextlib.suppress(RecordFault):
-            for name, value in _record(_line(lines, index))[0].items():
-                if name in names and value is not None:
-                    types.setdefault(name, pa.int64() if isinstance(value, int) else pa.binary())
-        if len(types) == len(names):
-            break
-    return {name: types.get(name, pa.binary()) for name in names}
-
-
-def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-
-
-def _arrow_table(
-    buffer: pa.Buffer, n_lines: int, wanted: _Wanted, carried: Mapping[str, pa.DataType]
-) -> pa.Table | None:
-    read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
-    for id_type, keep_type in wanted.types_to_try(n_lines):
-        # binary instead of string: Arrow does not check UTF-8 in either
-        types = {**carried, wanted.text: pa.binary(), **{path.column: pa.binary() for path in wanted.paths}}
-        if wanted.keep is not None:
-            types[wanted.keep] = keep_type
-        if wanted.doc_id is not None:
-            types[wanted.doc_id] = id_type
-        parse_options = pa.json.ParseOptions(
-            explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
-        )
-        try:
-            table = pa.json.read_json(pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options)
-        except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
-            continue
-        wanted.settle(id_type, keep_type)
-        return _renamed(table, wanted)
-    return None
-
-
-def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
-    columns = {"text": table.column(wanted.text)}
+    texts = column(wanted.text).cast(pa.large_binary())
     if len(wanted.paths) > 1:  # unless one column has that name
-        joined = joined_columns([_only_chunk(table.column(path.column)) for path in wanted.paths])
-        columns["text"] = pc.coalesce(columns["text"].cast(joined.type), joined)
-    if wanted.doc_id is not None:
-        columns["doc_id"] = table.column(wanted.doc_id)
-    if wanted.keep is not None:
-        columns["keep_value"] = table.column(wanted.keep)
-    columns |= {f"carried {name}": table.column(name) for name in wanted.carry}
-    return pa.table(columns)
+        texts = pc.coalesce(texts, joined_columns([column(path.column) for path in wanted.paths]))
+    return documents_batch(
+        wanted.ids,
+        doc_id=None if wanted.doc_id is None else ids(wanted.doc_id),
+        text=texts,
+        line=lines.lines,
+        problem=_why_null(lines, texts, wanted.text) if texts.null_count else None,
+        keep_value=None if wanted.keeper is None else wanted.keeper.of_json(column(wanted.keeper.name)),
+        carried=[ids(name) for name in wanted.carry],
+    )
+
+
+def _arrow_table(lines: Records, wanted: _Wanted) -> pa.Table | None:
+    if not _look_whole(lines):
+        return None
+    buffer = pa.py_buffer(lines.data)[int(lines.starts[0]) : int(lines.ends[-1])]
+    schema = pa.schema(list(wanted.types(lines).items()))
+    read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
+    parse_options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    try:
+        table = pa.json.read_json(pa.BufferReader(buffer), read_options=read_options, parse_options=parse_options)
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
+        return None
+    return table if len(table) == len(lines) else None
 
 
 def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
@@ -285,19 +244,19 @@ def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
     return pa.array(problems, pa.large_string())
 
 
-def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
-    rows = RowList(keep=wanted.keeper)
+def _read_slow(lines: Records, wanted: _Wanted) -> pa.RecordBatch:
+    rows = RowList(keep=wanted.keeper, ids=wanted.ids)
     for index in range(len(lines)):
         number, line = int(lines.lines[index]), _line(lines, index)
         try:
             record, is_utf8 = _record(line)
-        except RecordFault as refused:
-            alone = _read_fast(lines.part(index, index + 1), wanted)
-            if alone is None:
+        except RecordFault as refused:  # Arrow knows one more name of infinity
+            table = None if wanted.is_inside else _arrow_table(lines.part(index, index + 1), wanted)
+            values = {} if table is None else table.to_pylist()[0]
+            record, is_utf8 = {name: value for name, value in values.items() if value is not None}, True
+            if not record:
                 rows.add(number, problem=refused)
-            else:
-                yield from (rows.piece(), alone)
-            continue
+                continue
         doc_id = None if wanted.doc_id is None else _id_of(value_in(record, wanted.doc_id), is_utf8=is_utf8)
         carried = [_id_of(value_in(record, name), is_utf8=is_utf8) for name in wanted.carry]
         keep_value = value_in(record, wanted.keep)
@@ -307,7 +266,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
         except RecordFault as unreadable:
             fault = unreadable
         rows.add(number, doc_id, text, fault, keep_value, carried=carried)
-    yield rows.piece()
+    return rows.batch()
 
 
 def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
@@ -322,7 +281,13 @@ def _with_bytes(characters: str) -> bytes:
 
 
 def _record(line: bytes) -> tuple[dict[str, object], bool]:
-    """Parse one line with Python's ``json``, and return whether it is UTF-8; other bytes become surrogates."""
+    """Parse one line, and return whether it is UTF-8; Python's ``json`` takes other bytes, as surrogates, and more."""
+    try:
+        record = msgspec.json.decode(line)
+        if isinstance(record, dict):
+            return record, True
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
     try:
         characters, is_utf8 = line.decode(), True
     except UnicodeDecodeError:

@@ -15,7 +15,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import RowMask, StreamReader
 from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
-from nearkin.stages.documents.rows import IdType, RowPiece, integers_or_strings, named, one_batch, problem_piece
+from nearkin.stages.documents.rows import IdType, documents_batch, integers_or_strings, named, problem_batch
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
@@ -59,27 +59,25 @@ class TextLines(LineReader):
 
 
 def _batches(
-    stream: ByteStream, opened: OpenedSource, read_block: Callable[[Records], RowPiece]
+    stream: ByteStream, opened: OpenedSource, read_block: Callable[[Records, IdType], pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     ids = IdType()
     for block in read_records(stream, LineSplitter(), opened.batch_bytes, opened.source.max_document_bytes):
-        piece = read_block(block) if block.fault is None else problem_piece(int(block.lines[0]), block.fault)
-        if len(piece):
-            yield one_batch([piece], ids)
+        batch = read_block(block, ids) if block.fault is None else problem_batch(ids, int(block.lines[0]), block.fault)
+        if len(batch):
+            yield batch
 
 
-def _texts(block: Records) -> RowPiece:
-    every = _texts_of_lines(block)
-    texts = every.text
+def _texts(block: Records, ids: IdType) -> pa.RecordBatch:
+    (texts,) = _slices(block, (block.starts, block.without_line_ends()))
     is_there = np.ones(len(texts), np.bool_)
     begins_blank = pc.is_in(pc.binary_slice(texts, 0, 1), value_set=pa.array([b"", *_BLANKS], texts.type))
     for index in np.flatnonzero(begins_blank.to_numpy(zero_copy_only=False)).tolist():
         is_there[index] = bool(texts[index].as_py().strip())
-    mask = pa.array(is_there)
-    return RowPiece(text=texts.filter(mask), line=every.line[is_there])
+    return documents_batch(ids, text=texts.filter(pa.array(is_there)), line=block.lines[is_there])
 
 
-def _ids_and_texts(block: Records) -> RowPiece:
+def _ids_and_texts(block: Records, ids: IdType) -> pa.RecordBatch:
     tabs = np.append(np.flatnonzero(block.view == ord("\t")), len(block.data))
     starts, ends = block.starts, block.without_line_ends()
     tabs = tabs[np.searchsorted(tabs, starts)]
@@ -95,21 +93,18 @@ def _ids_and_texts(block: Records) -> RowPiece:
         mask = pa.array(has_no_tab)
         texts = pc.if_else(mask, pa.scalar(None, pa.large_binary()), texts)
         problems = pc.if_else(mask, pa.scalar(str(_NO_TAB), pa.large_string()), problems)
-    return RowPiece(
-        doc_id=integers_or_strings(named(doc_ids)), text=texts, line=block.lines[~is_blank], problem=problems
-    )
+    doc_ids = integers_or_strings(named(doc_ids))
+    return documents_batch(ids, doc_id=doc_ids, text=texts, line=block.lines[~is_blank], problem=problems)
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of lines, with blank ones, because lines are identified by number."""
     for block in read_records(stream, LineSplitter(), batch_bytes):
-        piece = _texts_of_lines(block) if block.fault is None else problem_piece(int(block.lines[0]), block.fault)
-        yield one_batch([piece], IdType())
-
-
-def _texts_of_lines(block: Records) -> RowPiece:
-    (texts,) = _slices(block, (block.starts, block.without_line_ends()))
-    return RowPiece(text=texts, line=block.lines)
+        if block.fault is None:
+            (texts,) = _slices(block, (block.starts, block.without_line_ends()))
+            yield documents_batch(IdType(), text=texts, line=block.lines)
+        else:
+            yield problem_batch(IdType(), int(block.lines[0]), block.fault)
 
 
 def _slices(block: Records, *bounds: tuple[I64, I64]) -> list[pa.Array]:

@@ -25,16 +25,15 @@ from nearkin.paths import STDIN, why
 from nearkin.stages.documents.columns import (
     Columns,
     ColumnSample,
-    check_unique,
     choose_columns,
     listed_columns,
-    missing_column,
     sample_of_records,
 )
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream, sniffed
 from nearkin.stages.documents.reader import StreamReader, stream_of
+from nearkin.stages.documents.readers.delimited import Layout
 from nearkin.stages.documents.readers.load_records import (
     SEPARATOR,
     SINGLE_BYTE,
@@ -56,6 +55,7 @@ from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.values import joined_fields
 from nearkin.wording import reveal
 
 _MAX_PARTS, _MAX_LISTED, _MAX_SHOWN, _MAX_NAME = 64, 32, 200, 1_024
@@ -134,23 +134,13 @@ class LoadFile(StreamReader):
         load_file = _opened(opened, stream)
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         for record in load_file.records:
-            fields, text, fault = record.fields, None, record.fault
-            control = fields[load_file.control].strip() if load_file.control is not None and fields else None
-            try:
-                text = load_file.text_of(record) if fields else None
-            except RecordFault as unreadable:
-                fault = unreadable
-            family = (fields[place] for place in load_file.family)
-            rows.add(
-                record.line, control, text, fault,
-                keep_value=fields[load_file.keep].encode() if load_file.keep is not None and fields else None,
-                parent=parent_in(control, family) if control else None,
-                carried=[fields[place].strip() or None if place is not None and fields else None
-                         for place in load_file.carry],
-            )  # fmt: skip
+            if record.fault is None:
+                load_file.add(rows, record)
+            else:
+                rows.add(record.line, problem=record.fault)
             if rows.is_full:
                 yield rows.batch()
-        if rows.lines:
+        if rows.rows:
             yield rows.batch()
 
     def digest_of_texts(self, source: Source) -> str | None:
@@ -188,22 +178,30 @@ def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadFile:
     records: Iterator[LoadRecord]
+    layout: Layout
+    names: list[str]
     newline: str
-    text: int
-    text_name: str
-    control: int | None
-    keep: int | None
-    carry: Sequence[int | None]
     family: Sequence[int]
     folder: TextFolder | None
 
+    def add(self, rows: RowList, record: LoadRecord) -> None:
+        fields, text, fault = [field.strip() for field in record.fields], None, None
+        control = "" if self.layout.doc_id is None else fields[self.layout.doc_id]
+        try:
+            text = self.text_of(record)
+        except RecordFault as unreadable:
+            fault = unreadable
+        parent = parent_in(control, (fields[place] for place in self.family)) if control else None
+        self.layout.add(rows, record.line, [field.encode() for field in fields], text, fault, parent)
+
     def text_of(self, record: LoadRecord) -> bytes:
-        value = record.fields[self.text]
+        values = [record.fields[place] for place in self.layout.text]
         if self.folder is None:
-            return (value.replace(self.newline, "\n") if self.newline else value).encode()
-        if not value.strip():
-            raise RecordFault("empty", f"it names no text file (its {self.text_name} is empty)")
-        return self.folder.read(value)
+            return joined_fields([value.replace(self.newline or "\n", "\n").encode() for value in values])
+        if not values[0].strip():
+            name = self.names[self.layout.text[0]]
+            raise RecordFault("empty", f"it names no text file (its {name} is empty)")
+        return self.folder.read(values[0])
 
 
 def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
@@ -220,28 +218,14 @@ def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
     header = next(records, None)
     if header is None:
         raise SourceError(f"{source.name} has no header.")
-    names = header.fields
-
-    def index(parameter: str, column: str | None) -> int | None:
-        if column is not None and column not in names:
-            raise missing_column(source.name, parameter, column, names)
-        check_unique(source.name, {parameter: column}, names)
-        return None if column is None else names.index(column)
-
-    text = index("text", "TEXTPATH" if source.text is None else source.text) or 0
-    columns = columns_of(names)
-    seen = [str(record[names[text]]) for record in _sample_records(head.data, dialect)[1:]]
+    names, layout = header.fields, Layout.of(header.fields, opened, "TEXTPATH")
+    columns, text = columns_of(names), names[layout.text[0]]
+    seen = [str(record[text]) for record in _sample_records(head.data, dialect)[1:]]
     return _LoadFile(
-        records=records,
-        newline=dialect.newline,
-        text=text,
-        text_name=names[text],
-        control=index("id", source.id),
-        keep=index("keep", None if opened.keep is None else opened.keep.name),
-        carry=[names.index(column) if column in names else None for column in opened.carry],
-        family=[index("", name) or 0 for name in (columns.parent, columns.begin_family) if name is not None],
-        folder=_text_folder(opened, dialect) if holds_paths(names[text], seen) else None,
-    )
+        records=records, layout=layout, names=names, newline=dialect.newline,
+        family=[names.index(name) for name in (columns.parent, columns.begin_family) if name is not None],
+        folder=_text_folder(opened, dialect) if holds_paths(text, seen) else None,
+    )  # fmt: skip
 
 
 def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:

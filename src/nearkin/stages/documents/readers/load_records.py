@@ -8,17 +8,14 @@ another number of fields than the header costs one line.
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nearkin.nouns import counted
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
-from nearkin.stages.documents.faults import RecordFault, StreamFault
-from nearkin.stages.documents.readers.records import LineSplitter, read_records
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
+from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.readers.records import FieldSplitter, LineSplitter, other_number, read_records
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import ByteStream
 
 SEPARATOR, QUALIFIER, NEWLINE = "\x14", "þ", "®"
@@ -167,108 +164,52 @@ def records_of(
     block_bytes: int = _BLOCK_BYTES,
 ) -> Iterator[LoadRecord]:
     """Yield the records of a load file, the header first; StreamFault if the stream breaks off."""
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES, max_bytes))
-    lines = _RecordLines(stream, dialect, block_bytes, max_bytes)
-    quote, n_columns = dialect.qualifier, 0
-    rows = csv.reader(
-        lines, delimiter=dialect.separator, quotechar=quote or None, strict=True,
-        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
-    )  # fmt: skip
-    while True:
-        fault = None
-        try:
-            fields = next(rows, None)
-        except RecordFault as too_large:
-            fields, fault = [], too_large
-        except StreamFault as broken:
-            broken.line = lines.number
-            raise
-        except csv.Error:  # perhaps only because a qualifier inside a field is not doubled
-            lines.again()
-            line = lines.first.rstrip("\r\n")
-            fields = line[1:-1].split(f"{quote}{dialect.separator}{quote}")
-            if len(fields) != n_columns or len(line) < 2 or not (line[0] == line[-1] == quote):
-                fault = RecordFault("damaged", f"a field that begins with {quote} does not end with it")
-        if fields is None:
-            return
-        if fields and fault is None and n_columns not in (0, len(fields)):
-            n_fields = f"{counted(len(fields), 'field')} where the header has {n_columns:,}"
-            fault = RecordFault("damaged", n_fields)
-        if fault is not None:
-            lines.again()
-            yield LoadRecord(lines.number, [], fault)
-        elif fields:
-            n_columns = n_columns or len(fields)
-            yield LoadRecord(lines.number, [lines.whole(field, encoding) for field in fields])
-        lines.forget()
+    splitter = _LoadSplitter(dialect)
+    for block in read_records(stream, splitter, block_bytes, max_bytes):
+        if block.fault is not None:
+            yield LoadRecord(int(block.lines[0]), [], block.fault)
+        for record, line in zip(block.scanned or (), block.lines.tolist()):
+            yield LoadRecord(line, [splitter.whole(field, encoding) for field in record.fields], record.fault)
 
 
-class _RecordLines:
-    """Lines of a stream as characters; those of a damaged record are taken again, from the second on.
+class _LoadSplitter(FieldSplitter):
+    """Records of a load file; þ in CP1252 is the qualifier, too, at the edges of fields."""
 
-    Bytes that are not UTF-8 are surrogates; þ in CP1252 is the qualifier, too, at the edges of fields.
-    """
+    is_plain = False
 
-    def __init__(self, stream: ByteStream, dialect: Dialect, block_bytes: int, max_bytes: int) -> None:
-        self._blocks, self._max_bytes = read_records(stream, LineSplitter(), block_bytes, max_bytes), max_bytes
-        self._quote, separator = dialect.qualifier, re.escape(dialect.separator)
-        self._other = self._quote.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect.separator, dialect.qualifier)
+        self._n_columns, separator = 0, re.escape(dialect.separator)
+        self._other = self.quote.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
         one, end = re.escape(self._other or "\0"), rf"(?={separator}|\r?\n?\Z)"
         self._run = re.compile(rf"(?:^|(?<={separator})){one}++|{one}++{end}|(?:{one}{one})++")
-        self._waiting, self._taken = deque[str | RecordFault](), list[str | RecordFault]()
-        self._n_characters, self.number = 0, 1
 
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        if not self._waiting:
-            block = next(self._blocks)
-            if block.fault is not None:
-                self._waiting.append(block.fault)
-            else:
-                data = bytes(block.data[block.starts[0] : block.ends[-1]])
-                lines = data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
-                self._waiting += [f"{line}\n" for line in lines]
-        line = self._waiting.popleft()
-        self._taken.append(line)
-        if isinstance(line, RecordFault):
-            raise line
-        self._n_characters += len(line)
-        if self._n_characters > self._max_bytes + 1 and len(self._taken) > 1:
-            raise too_long(None, self._max_bytes)
-        return self._unified(line)
-
-    @property
-    def first(self) -> str:
-        line = self._taken[0]
-        return "" if isinstance(line, RecordFault) else self._unified(line)
-
-    def _unified(self, line: str) -> str:
-        if self._other in (self._quote, "") or self._other not in line:
+    def unified(self, line: str) -> str:
+        if self._other in (self.quote, "") or self._other not in line:
             return line
-        return self._run.sub(lambda found: self._quote * len(found[0]), line)
+        return self._run.sub(lambda found: self.quote * len(found[0]), line)
+
+    def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
+        self._n_columns = self._n_columns or len(fields)
+        return None if len(fields) == self._n_columns else other_number(len(fields), self._n_columns)
+
+    def mended(self, line: str) -> list[str] | None:
+        """Return the fields if only a qualifier inside one is not doubled."""
+        fields = line[1:-1].split(f"{self.quote}{self.delimiter}{self.quote}")
+        is_whole = len(line) > 1 and line[0] == line[-1] == self.quote
+        return fields if is_whole and len(fields) == self._n_columns else None
+
+    def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
+        return LineSplitter.end_in(self, piece, held)
 
     def whole(self, field: str, encoding: str) -> str:
-        """In a field that is not UTF-8 a qualifier is one byte."""
-        if field.isascii():
-            return field
+        """Return the characters of a field; in one that is not UTF-8 a qualifier is one byte."""
         try:
             field.encode()
         except UnicodeEncodeError:
-            field = field.replace(self._quote, self._other) if self._quote else field
+            field = field.replace(self.quote, self._other) if self.quote else field
             return field.encode("utf-8", "surrogateescape").decode(encoding, "replace")
         return field
-
-    def again(self) -> None:
-        self._waiting.extendleft(reversed(self._taken[1:]))
-        del self._taken[1:]
-
-    def forget(self) -> None:
-        """Begin another record."""
-        self.number += len(self._taken)
-        self._n_characters = 0
-        self._taken.clear()
 
 
 _CONTROL = (

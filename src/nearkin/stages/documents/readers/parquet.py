@@ -15,7 +15,6 @@ from nearkin.records import Bool
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.reader import RowMask
 from nearkin.stages.documents.readers.tables import TableFile, TableReader, Wanted
-from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
 
@@ -184,21 +183,9 @@ def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iter
 
 
 def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
-    mask = pa.array(is_kept)
     try:
-        return batch.filter(mask)
-    except pa.ArrowNotImplementedError:
-        columns = [_filtered_column(column, mask) for column in batch.columns]
+        return batch.filter(pa.array(is_kept))
+    except pa.ArrowNotImplementedError:  # for views of strings
+        rows = np.flatnonzero(is_kept).tolist()
+        columns = [pa.array([column[row].as_py() for row in rows], column.type) for column in batch.columns]
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
-    """Arrow cannot filter string views, so these are converted, those inside lists through Python."""
-    without_views = WITHOUT_VIEWS.get(column.type)
-    if without_views is not None:
-        return column.cast(without_views).filter(mask).cast(column.type)
-    try:
-        return column.filter(mask)
-    except pa.ArrowNotImplementedError:
-        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-        return pa.array([column[row].as_py() for row in rows], column.type)

@@ -1,28 +1,25 @@
-"""Records of a stream, in blocks of whole ones: lines, or records of CSV.
+"""Records of a stream, in blocks of whole ones: lines, or records of fields.
 
-A splitter says where the records of a block end. A reader parses many records at once; if that fails, it halves them
-until the refused ones are nearly alone.
+A splitter says where the records of a block end.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.documents.faults import RecordFault, StreamFault
-from nearkin.stages.documents.rows import RowPiece
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.streams import ByteStream
 
 _LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
-_SLOW_RECORDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,24 +79,6 @@ class Records:
         ends = self.ends - (view[self.ends - 1] == _LF)
         without: I64 = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == _CR))
         return without
-
-
-def read_pieces(
-    records: Records,
-    read_fast: Callable[[Records], RowPiece | None],
-    read_slow: Callable[[Records], Iterator[RowPiece]],
-    *,
-    is_fast: bool = True,
-) -> Iterator[RowPiece]:
-    """Yield records as rows in order: in one piece, or more around those that ``read_fast`` refuses."""
-    piece = read_fast(records) if is_fast else None
-    if piece is not None:
-        yield piece
-    elif len(records) <= _SLOW_RECORDS or not is_fast:
-        yield from read_slow(records)
-    else:
-        for first, stop in pairwise((0, len(records) // 2, len(records))):
-            yield from read_pieces(records.part(first, stop), read_fast, read_slow)
 
 
 class Splitter(Protocol):
@@ -193,48 +172,66 @@ def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -
 
 @dataclass(frozen=True, slots=True)
 class ScannedRecord:
-    """A record that was split; ``is_open``: it reached the end of the data, so that more could change it."""
+    """A record that was split, with the end of its bytes; a blank line has no fields."""
 
-    fields: list[bytes]
+    fields: list[str]
     end: int
-    fault: RecordFault | None
-    is_open: bool
+    fault: RecordFault | None = None
 
 
-@dataclass(slots=True)
-class FieldSplitter:
-    """Records of CSV and TSV by RFC 4180: a field that begins with a quote ends at the next one that is not doubled.
+def other_number(n_fields: int, n_columns: int) -> RecordFault:
+    """Return the fault of a record with another number of fields than the header."""
+    return RecordFault("damaged", f"{counted(n_fields, 'field')} where the header has {n_columns:,}")
 
-    A quote elsewhere is an ordinary character. A record that breaks the rule costs one line: reading continues with the
-    next; if lenient, as in TSV, such a field is taken literally. Line ends are LF, CR LF and CR; blank lines are no
-    records.
+
+class _Lines:
+    def __init__(self, lines: list[str]) -> None:
+        self.all, self.at, self.is_at_end = lines, 0, False
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        self.is_at_end = self.at == len(self.all)
+        if self.is_at_end:
+            raise StopIteration
+        self.at += 1
+        return self.all[self.at - 1]
+
+
+class FieldSplitter(LineSplitter):
+    """Records of fields, as Python's `csv` reads them, strictly.
+
+    A field that begins with a quote ends at the next one that is not doubled; a quote elsewhere is an ordinary
+    character. A record that breaks the rule costs one line: reading continues with the next. Line ends are LF, CR LF
+    and CR; blank lines are no records. Bytes that are not UTF-8 are unpaired surrogates in fields.
     """
 
-    delimiter: bytes
-    is_lenient: bool
-    _is_quoted: bool = False
-    _quoted: re.Pattern[bytes] = field(init=False, repr=False)
-    _plain: re.Pattern[bytes] = field(init=False, repr=False)
-    _line: re.Pattern[bytes] = field(init=False, repr=False)
+    is_plain = True
+    """Whether quotes and separators are single bytes, so that `_clean_ends` can find the ends of records."""
 
-    def __post_init__(self) -> None:
-        """Compile the patterns of a field and a line."""
-        self._quoted = re.compile(rb'"((?:[^"]++|"")*+)("|\Z)')
-        self._plain = re.compile(rb"[^\r\n" + re.escape(self.delimiter) + rb"]*+")
-        self._line = re.compile(rb"[^\r\n]*+(?:\r?\n|\r)?")
+    def __init__(self, delimiter: str, quote: str = '"') -> None:
+        self.delimiter, self.quote = delimiter, quote
+        self._is_quoted = False
+
+    def unified(self, line: str) -> str:
+        """Return a line as it is to be split."""
+        return line
+
+    def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
+        """Return why fields that follow the rule for quotes are no record."""
+        return None
+
+    def mended(self, line: str) -> list[str] | None:
+        """Return the fields of the first line of a record with a fault; None if it is damaged."""
+        return None
 
     def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
         """Return the complete records that are not blank; see `Splitter`."""
         view, scanned = np.frombuffer(data, np.uint8), None
-        ends = self._clean_ends(view, at_end=at_end)
+        ends = self._clean_ends(view, at_end=at_end) if self.is_plain else None
         if ends is None:
-            scanned, place = list[ScannedRecord](), 0
-            while place < len(data):
-                record = self.scan(data, place)
-                if record.is_open and not at_end:
-                    break
-                scanned.append(record)
-                place = record.end
+            scanned = list(self.scan(bytes(data), is_all=at_end))
             ends = np.array([record.end for record in scanned], np.int64)
         done = int(ends[-1]) if len(ends) else 0
         starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
@@ -246,48 +243,41 @@ class FieldSplitter:
             is_there[index] = bool(bytes(data[starts[index] : ends[index]]).strip(b"\r\n"))
         return records if is_there.all() else records.only(is_there), done, line + len(breaks)
 
-    def scan(self, data: bytes | memoryview, start: int) -> ScannedRecord:
-        r"""Split the record at ``start`` into fields.
+    def scan(self, data: bytes, *, is_all: bool) -> Iterator[ScannedRecord]:
+        r"""Yield the records of data, the last one only if it is complete.
 
         Examples
         --------
-        >>> FieldSplitter(b",", is_lenient=False).scan(b'a,"b, ""c"" d"\n', 0).fields
-        [b'a', b'b, "c" d']
+        >>> [record.fields for record in FieldSplitter(",").scan(b'a,"b, ""c"" d"\n5" wide,e', is_all=True)]
+        [['a', 'b, "c" d'], ['5" wide', 'e']]
         """
-        fields, place, is_open = list[bytes](), start, False
-        while True:
-            value, end, may_change = self._field(data, place)
-            is_open |= may_change
-            if isinstance(value, str):
-                match = self._line.match(data, start)
-                end = start if match is None else match.end()
-                is_open |= end == len(data) and data[end - 1] != _LF  # the line from which to continue
-                return ScannedRecord([], end, RecordFault("damaged", f"field {len(fields) + 1}: {value}"), is_open)
-            fields.append(value)
-            if end == len(data):
-                return ScannedRecord(fields, end, None, is_open=True)
-            place = end + 1
-            if data[end] != self.delimiter[0]:
-                is_open |= data[end] == _CR and place == len(data)  # the second half of a line end may follow
-                place += data[end] == _CR and bytes(data[place : place + 1]) == b"\n"
-                return ScannedRecord(fields, place, None, is_open)
-
-    def _field(self, data: bytes | memoryview, start: int) -> tuple[bytes | str, int, bool]:
-        """Return a field or its fault, its end, and whether more data could change it."""
-        match, is_open = self._quoted.match(data, start), False
-        if match is not None:
-            value, end, is_closed = match[1], match.end(), bool(match[2])
-            is_mixed = self.is_lenient and self.delimiter in value and (b"\n" in value or b"\r" in value)
-            is_at_edge = end == len(data) or data[end] in (self.delimiter[0], _CR, _LF)
-            if is_closed and is_at_edge and not is_mixed:
-                return value.replace(b'""', b'"'), end, False
-            if not self.is_lenient and is_closed:
-                return "more characters follow the closing quote", end, False
-            if not self.is_lenient:
-                return "the quote that opens it is never closed", end, True
-            is_open = not is_closed and not is_mixed
-        plain = self._plain.match(data, start)
-        return (b"", start, is_open) if plain is None else (plain[0], plain.end(), is_open)
+        pieces = data.splitlines(keepends=True)
+        if pieces and not is_all and not pieces[-1].endswith(b"\n"):
+            pieces.pop()
+        lines = _Lines([self.unified(piece.decode("utf-8", "surrogateescape")) for piece in pieces])
+        csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
+        rows = csv.reader(
+            lines, delimiter=self.delimiter, quotechar=self.quote or None, strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+        )  # fmt: skip
+        end = 0
+        while lines.at < len(pieces):
+            first = lines.at
+            try:
+                fields = next(rows)
+                fault = self.fault_in(fields, lines.at - first) if fields else None
+            except csv.Error:
+                if lines.is_at_end and not is_all:
+                    return
+                why = "the quote that opens a field is never closed"
+                why = why if lines.is_at_end else "more characters follow the closing quote of a field"
+                fault = RecordFault("damaged", why)
+            if fault is not None:
+                lines.at = first + 1
+                fields = self.mended(lines.all[first].rstrip("\r\n")) or []
+                fault = None if fields else fault
+            end += sum(map(len, pieces[first : lines.at]))
+            yield ScannedRecord(fields, end, fault)
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         """Return the first line end outside of quotes; see `Splitter`."""
@@ -299,8 +289,6 @@ class FieldSplitter:
             n_lines = len(_line_ends(begun, at_end=False))
             self._is_quoted = bool((begun == _QUOTE).sum() % 2)
         is_outside = (np.searchsorted(quotes, breaks) + self._is_quoted) % 2 == 0
-        if self.is_lenient:
-            is_outside[:] = True
         if is_outside.any():
             end = int(np.argmax(is_outside))
             return int(breaks[end]), n_lines + end + 1
@@ -312,12 +300,10 @@ class FieldSplitter:
         quotes = np.flatnonzero(view == _QUOTE)
         if len(quotes):
             before = view[quotes[quotes > 0] - 1]
-            opens = (before == self.delimiter[0]) | (before == _LF) | (before == _CR)
+            opens = (before == ord(self.delimiter)) | (before == _LF) | (before == _CR)
             if quotes[0] > 0 and not opens.any():
                 quotes = quotes[:0]  # all quotes are ordinary characters
         is_outside = np.searchsorted(quotes, breaks) % 2 == 0
-        if self.is_lenient and not is_outside.all():
-            return None
         ends: I64 = breaks[is_outside] + 1
         last = int(ends[-1]) if len(ends) else 0
         if at_end and last < len(view):
@@ -332,7 +318,7 @@ class FieldSplitter:
         """Whether fields begin and end at the quotes before ``last``, or at all."""
         known = quotes[: np.searchsorted(quotes, last)] if last else quotes
         allowed = np.zeros(256, np.bool_)
-        allowed[[self.delimiter[0], _CR, _LF, _QUOTE]] = True
+        allowed[[ord(self.delimiter), _CR, _LF, _QUOTE]] = True
         opening, closing = known[0::2], known[1::2]
         opening = opening[opening > 0]
         closing = closing[closing < len(view) - 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -30,12 +29,11 @@ from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.reader import Reader
 from nearkin.stages.documents.rows import (
     IdType,
-    RowPiece,
     as_binary,
+    documents_batch,
     holds_characters,
     ids_from_python,
     ids_of_table,
-    one_batch,
     plain,
 )
 from nearkin.stages.documents.rules import too_long
@@ -105,15 +103,10 @@ class TableReader(Reader):
             ids, row = wanted.ids(), 1
             try:
                 for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
-                    for piece in pieces_of_batch(
-                        batch,
-                        wanted,
-                        row,
-                        name=source.name,
-                        batch_bytes=opened.batch_bytes,
+                    yield from parts_of_batch(
+                        batch, wanted, row, ids, name=source.name, batch_bytes=opened.batch_bytes,
                         max_document_bytes=source.max_document_bytes,
-                    ):
-                        yield one_batch([piece], ids)
+                    )  # fmt: skip
                     row += len(batch)
             except StreamFault as fault:
                 fault.line = row
@@ -128,36 +121,27 @@ def _sample(table: TableFile) -> ColumnSample:
     return sample_of_table(rows)
 
 
-@dataclass(frozen=True, slots=True)
 class Wanted:
-    """Columns to read; texts may be in several, and all values inside others."""
+    """Columns to read; texts may be in several, and all values inside others.
 
-    schema: pa.Schema
-    text: str
-    doc_id: str | None
-    keep: KeepColumn | None = None
-    carry: Sequence[str | None] = ()
+    ``texts`` and ``values`` are the places of the text, and of the id and the value to keep by; ``names`` are the
+    columns of the table, each once.
+    """
 
-    @property
-    def texts(self) -> list[ColumnPath]:
-        """Where the text is."""
-        return text_paths(self.text, self.schema.names)
-
-    @property
-    def values(self) -> dict[str, ColumnPath]:
-        """Where the id, the value to keep by and those to carry are, by the names that the user gave."""
-        names = (self.doc_id, None if self.keep is None else self.keep.name, *self.carry)
-        return {name: ColumnPath.of(name, self.schema.names) for name in names if name is not None}
-
-    @property
-    def is_text_plain(self) -> bool:
-        """Whether the text is a column as it is."""
-        return self.text in self.schema.names
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns of the table, each once."""
-        return list(dict.fromkeys(path.column for path in (*self.texts, *self.values.values())))
+    def __init__(
+        self,
+        schema: pa.Schema,
+        text: str,
+        doc_id: str | None,
+        keep: KeepColumn | None = None,
+        carry: Sequence[str | None] = (),
+    ) -> None:
+        self.schema, self.text, self.doc_id, self.keep, self.carry = schema, text, doc_id, keep, carry
+        self.is_text_plain = text in schema.names
+        self.texts = text_paths(text, schema.names)
+        names = (doc_id, None if keep is None else keep.name, *carry)
+        self.values = {name: ColumnPath.of(name, schema.names) for name in names if name is not None}
+        self.names = list(dict.fromkeys(path.column for path in (*self.texts, *self.values.values())))
 
     def ids(self) -> IdType:
         """Return the type of the ids, which is settled if they are no integers."""
@@ -190,16 +174,17 @@ def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id
         check_column(name, id_parameter, doc_id, schema)
 
 
-def pieces_of_batch(
+def parts_of_batch(
     batch: pa.RecordBatch,
     wanted: Wanted,
     first_row: int,
+    ids: IdType,
     *,
     name: str,
     batch_bytes: int,
     max_document_bytes: int | None = None,
-) -> Iterator[RowPiece]:
-    """Yield the rows of a batch, numbered from ``first_row``, in pieces with about ``batch_bytes`` of text."""
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a batch, numbered from ``first_row``, in parts with about ``batch_bytes`` of text."""
     text, batch = wanted.text, wanted.with_values(batch)
     column = batch.column(text)
     if pa.types.is_dictionary(column.type):
@@ -213,12 +198,12 @@ def pieces_of_batch(
         done = int(ends[start - 1]) if start else 0
         stop = max(int(np.searchsorted(ends, done + most, "right")), start + 1)
         part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
-        if max_document_bytes is not None and n_bytes > max_document_bytes:  # then the piece is one row
+        if max_document_bytes is not None and n_bytes > max_document_bytes:  # then the part is one row
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
-            yield _piece(part, wanted, name, first_row + start, str(too_long(n_bytes, max_document_bytes)))
+            why_null = str(too_long(n_bytes, max_document_bytes))
         else:
             why_null = "empty: the text is null" if wanted.is_text_plain else f"empty: there is no text at {text!r}"
-            yield _piece(part, wanted, name, first_row + start, why_null)
+        yield _part(part, wanted, name, first_row + start, why_null, ids)
         start = stop
 
 
@@ -228,13 +213,16 @@ def _lengths(values: pa.Array) -> pa.Array:
     return pc.binary_length(as_binary(plain(values)))
 
 
-def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> RowPiece:
+def _part(
+    batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str, ids: IdType
+) -> pa.RecordBatch:
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
     problems = pa.nulls(n_rows, pa.large_string())
     if texts.null_count:
         problems = pc.if_else(texts.is_null(), pa.scalar(why_null, pa.large_string()), problems)
-    return RowPiece(
+    return documents_batch(
+        ids,
         doc_id=None if doc_id is None else _ids(plain(batch.column(doc_id)), name, doc_id),
         text=texts,
         line=np.arange(first_row, first_row + n_rows, dtype=np.int64),

@@ -62,42 +62,28 @@ class Warc(StreamReader):
         from nearkin.stages.documents.extraction.pool import ExtractionPool
 
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
-        n_read, number, n_bytes, fault = 0, 0, 0, None
-        ahead = deque[_Document]()
+        ahead, n_bytes, is_over, fault = deque[_Document](), 0, False, None
         with ExtractionPool(limits=opened.source.limits) as pool:
             documents = _documents_of(stream, opened, pool)
-            while True:
+            while not is_over or ahead:
                 try:
-                    following = next(documents, _AT_END)
-                except StreamFault as broken:  # perhaps within the last record
-                    broken.line, fault = number + 1, broken
-                    if ahead and ahead[-1].number == number:
-                        ahead.pop()
-                    following = _AT_END
+                    following = next(documents, None)
+                except StreamFault as broken:
+                    following, fault = None, broken
+                is_over |= following is None
                 if following is not None:
                     ahead.append(following)
                     n_bytes += following.n_bytes
-                number += following is not _AT_END
-                while len(ahead) > 1 and (following is _AT_END or len(ahead) > _AHEAD or n_bytes > _AHEAD_BYTES):
+                while ahead and (is_over or len(ahead) > _AHEAD or n_bytes > _AHEAD_BYTES):
                     document = ahead.popleft()
                     n_bytes -= document.n_bytes
-                    text, problem = document.read()
-                    values = document.values
-                    carried = [values.get(column) for column in opened.carry]
-                    keep_value = None if opened.keep is None else values.get(opened.keep.name)
-                    doc_id = values.get(opened.source.id or "url")
-                    rows.add(document.number, doc_id, text, problem, keep_value, carried=carried)
-                    n_read += 1
+                    document.add_to(rows, opened)
                     if rows.is_full:
                         yield rows.batch()
-                if following is _AT_END:
-                    break
-        if rows.lines:
+        if rows.rows:
             yield rows.batch()
         if fault is not None:
             raise fault
-        pages = counted(n_read, "page or text", "pages or texts")
-        opened.note(f"{opened.source.name}: {counted(number, 'record')}: {pages} read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,35 +95,37 @@ class _Document:
     content: bytes | RecordFault | ExtractionAnswer
     n_bytes: int = 0
 
-    def read(self) -> tuple[bytes | None, RecordFault | None]:
-        if isinstance(self.content, RecordFault):
-            return None, self.content
-        if isinstance(self.content, bytes):
-            return self.content, None
-        page = next(self.content.nodes())
-        if page.text is None:
-            return None, RecordFault(page.origin.exception or "damaged", page.origin.sentence or NO_TEXT)
-        return page.text, None
+    def add_to(self, rows: RowList, opened: OpenedSource) -> None:
+        """Add the document to rows, when a worker has answered."""
+        text, problem = (self.content, None) if isinstance(self.content, bytes) else (None, self.content)
+        if not isinstance(problem, RecordFault | None):
+            page = next(problem.nodes())
+            origin, text, problem = page.origin, page.text, None
+            if text is None:
+                problem = RecordFault(origin.exception or "damaged", origin.sentence or NO_TEXT)
+        doc_id, *carried = map(self.values.get, (opened.source.id or "url", *opened.carry))
+        keep_value = None if opened.keep is None else self.values.get(opened.keep.name)
+        rows.add(self.number, doc_id, text, problem, keep_value, carried=carried)
 
 
-_AT_END = _Document(0, {}, b"")
-
-
-def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool) -> Iterator[_Document | None]:
+def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool) -> Iterator[_Document]:
+    """Yield the pages and texts, each once the record after it shows that it is whole."""
     from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 
     try:
         from fastwarc.warc import ArchiveIterator
     except ImportError as error:
         raise MissingExtraError.of("Reading web archives", "warc") from error
-    file = _Bytes(stream)
+    file, number, n_read, last = _Bytes(stream), 0, 0, None
     try:
         records = ArchiveIterator(cast(BinaryIO, file), auto_decode="none", stream_detect=False)
         for number, record in enumerate(records, 1):
-            kind = _kind_of(record)
+            if last is not None:
+                yield last
+            kind, last = _kind_of(record), None
             if kind is None:
-                yield None
                 continue
+            n_read += 1
             values = {
                 "url": record.headers.get("WARC-Target-URI") or record.record_id,
                 "record_id": record.record_id,
@@ -146,21 +134,25 @@ def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool
             try:
                 data = _body(record, opened.source.max_document_bytes)
             except RecordFault as fault:
-                yield _Document(number, values, fault)
+                last = _Document(number, values, fault)
                 continue
             charset = record.http_charset if record.is_http else "utf-8"
             if kind in _PAGES:
                 page = ExtractionRequest(
                     name="", kind="html", encoding=opened.source.encoding, is_page=True, charset=charset
                 )
-                yield _Document(number, values, pool.submit(page, data), len(data))
+                last = _Document(number, values, pool.submit(page, data), len(data))
             else:
                 text = decoded(data, charset, opened.source.encoding)
                 content = text.encode() if text.strip() else RecordFault("empty", NO_TEXT)
-                yield _Document(number, values, content, len(data))
+                last = _Document(number, values, content, len(data))
         file.check_end()
     except (StreamFault, OSError, ValueError) as error:
-        raise StreamFault(f"the web archive is truncated or damaged: {error}") from error
+        raise StreamFault(f"the web archive is truncated or damaged: {error}", number + 1) from error
+    if last is not None:
+        yield last
+    pages = counted(n_read, "page or text", "pages or texts")
+    opened.note(f"{opened.source.name}: {counted(number, 'record')}: {pages} read")
 
 
 def _kind_of(record: WarcRecord) -> str | None:

@@ -85,7 +85,7 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
 def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
     """Return a text file in UTF-8, and its byte order mark; bytes that are no characters stay."""
     source = opened.source
-    stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
+    stream = stream_of(opened, "utf-8")
     if source.path == STDIN and not head_of_stream(stream).data:
         raise empty_stdin()
     mark = stream.byte_order_mark()

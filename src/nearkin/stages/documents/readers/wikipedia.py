@@ -81,7 +81,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     except StreamFault as broken:
         fault = broken
         fault.line = reader.line
-    if rows.lines:
+    if rows.rows:
         yield rows.batch()
     opened.note(_told(opened.source.name, counts))
     if fault is not None:
