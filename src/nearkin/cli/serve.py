@@ -243,4 +243,4 @@ def _show(console: Printer, found: Users, path: Path) -> None:
     ]
     none = "There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"
     console.show(Table(("name", "role", "tokens"), rows, empty=none))
-    console.say([Fact("File", str(path), tone="quiet")])
+    console.say([Fact("file", str(path), tone="quiet")])

@@ -49,7 +49,13 @@ class FamiliesResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> FamiliesResult:
-        """Read the results of `nearkin families`, without their input."""
+        """Read the results of `nearkin families`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
         place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("families",)), place)
 
@@ -124,9 +130,16 @@ class ThreadsResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> ThreadsResult:
-        """Read the results of `nearkin threads`, without their input."""
+        """Read the results of `nearkin threads`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
         place = path_of(directory, "directory")
-        return cls(mails=table_in(place, THREADS), manifest=manifest_in(place, (THREADS,)), out=place)
+        manifest = manifest_in(place, (THREADS,))
+        return cls(mails=table_in(place, THREADS), manifest=manifest, out=place)
 
     def _bars(self) -> Histogram:
         return counts_of(self.mails["reason"], "inclusive mails by reason")
@@ -209,7 +222,13 @@ class PassagesResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> PassagesResult:
-        """Read the results of `nearkin passages`, without their input."""
+        """Read the results of `nearkin passages`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
         place = path_of(directory, "directory")
         return _passages_result(place, manifest_in(place, (PASSAGES,)), place)
 

@@ -43,7 +43,13 @@ class PairsResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> PairsResult:
-        """Read the results of `nearkin pairs`, without their input."""
+        """Read the results of `nearkin pairs`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
         place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("pairs",)), place)
 

@@ -212,7 +212,7 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
             for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
         )
         yield Fact("expected missed pairs", expected, f"{fewest} to {most}")
-    n_all = about_text(run.left.n_vectors * run.right.n_vectors)
+    n_all = f"{run.left.n_vectors * run.right.n_vectors:,}"
     cost = f"of {n_all} pairs; relative cost {percent_text(predicted.relative_cost)}"
     yield Fact("comparisons", run.counts.comparisons, cost)
     if (table := run.table) is not None:

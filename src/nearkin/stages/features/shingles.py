@@ -75,6 +75,16 @@ class Words(Shingling):
     """Word n-grams.
 
     A word is a run of letters, digits and marks; in scripts without spaces each character is a word.
+
+    Parameters
+    ----------
+    length : int, default 5
+        Number of words in an n-gram, 1 to 64.
+
+    Raises
+    ------
+    ParameterError
+        ``length`` is no such number.
     """
 
     length: int = 5
@@ -84,7 +94,18 @@ class Words(Shingling):
 @checking_methods
 @dataclass(frozen=True, slots=True)
 class Characters(Shingling):
-    """Character n-grams: code points of the normalised text, including punctuation and spaces."""
+    """Character n-grams: code points of the normalised text, including punctuation and spaces.
+
+    Parameters
+    ----------
+    length : int, default 5
+        Number of characters in an n-gram, 1 to 64.
+
+    Raises
+    ------
+    ParameterError
+        ``length`` is no such number.
+    """
 
     length: int = 5
     unit: ClassVar[str] = "chars"
@@ -97,6 +118,16 @@ class Code(Shingling):
 
     A token is a run of letters, digits, marks and underscores, as in names and numbers, or any other visible
     character, such as a bracket, an operator or a quotation mark. White space is none.
+
+    Parameters
+    ----------
+    length : int, default 5
+        Number of tokens in an n-gram, 1 to 64.
+
+    Raises
+    ------
+    ParameterError
+        ``length`` is no such number.
 
     Examples
     --------

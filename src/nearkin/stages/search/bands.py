@@ -26,8 +26,13 @@ class Bands:
 
     Parameters
     ----------
-    bands, rows
+    bands, rows : int
         Number of bands, and of slots in a band; both at least 1, and at most 65,536 slots in all.
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------

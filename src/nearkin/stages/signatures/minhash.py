@@ -28,10 +28,15 @@ class MinHash:
 
     Parameters
     ----------
-    size
+    size : int, default 128
         Number of slots, 1 to 65,536.
-    seed
+    seed : int, default 0
         Random seed, in [0, 2**64). Different seeds give independent sketches.
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------
@@ -96,8 +101,13 @@ class BitMinHash:
 
     Parameters
     ----------
-    bits
+    bits : int, default 64
         Length of a signature, a multiple of 8 from 8 to 1024.
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------

@@ -60,6 +60,11 @@ class RandomProjection:
     bits
         Length of a signature, a multiple of 8 from 8 to 65,528.
 
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
+
     Examples
     --------
     >>> hashes = np.array([11, 22, 33, 11, 22], np.uint64)

@@ -36,14 +36,19 @@ class Simhash:
 
     Parameters
     ----------
-    bits
+    bits : int, default 64
         Length of a signature, a multiple of 8 from 8 to 1024.
     hash : {"shake256", "fast"}
         "shake256", as in the article: SHAKE-256 of the feature's bytes, first bit first, computed once for each
         distinct feature and cached. "fast": bits drawn from the feature's 64-bit hash with the finaliser of SplitMix64;
         an equally good projection that needs no cache and is several times as fast.
-    seed
+    seed : int, default 0
         Random seed, in [0, 2**64); only for "fast".
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------

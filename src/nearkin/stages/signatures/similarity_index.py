@@ -291,18 +291,23 @@ class SimilarityIndex:
 
     Parameters
     ----------
-    method
+    method : int, default 3
         Method of the paper, 1 to 14.
     stream : {"characters", "words", "soundex"}
         Units of the text: characters, words, or Soundex codes of words. Method 13 needs words or codes.
     variation : {"A", "B", "C", "D"}
         Omitted units. A: none. B: stop words. C: vowels, or repeated words or codes. D: those of B and C.
-    k
+    k : int, default 40
         Number of characters, words or codes in a k-gram, at least 1. A shorter text has no index.
-    w
+    w : int, default 100
         Window of methods 5 and 6, at least 1; ignored by the others.
-    seed
+    seed : int, default 0
         Random seed of methods 11 and 12, in [0, 2**64).
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------
@@ -336,7 +341,13 @@ class SimilarityIndex:
 
     @classmethod
     def parse(cls, spec: str) -> SimilarityIndex:
-        """Parse the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added."""
+        """Parse the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added.
+
+        Raises
+        ------
+        ParameterError
+            ``spec`` is no such name.
+        """
         rule = "a tracking number and a variation, such as 43B, 43B:k=8 or 45C:k=8,w=12"
         found = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
         is_known = found is not None and 1 <= int(found[1]) % 20 <= 14 and int(found[1]) <= 54 and int(found[1]) != 13

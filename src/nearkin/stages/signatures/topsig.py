@@ -61,11 +61,16 @@ class TopSig(_SparseProjection):
 
     Parameters
     ----------
-    bits
+    bits : int, default 64
         A multiple of 8 from 8 to 1024.
-    density
+    density : float, optional
         Share of the entries of a vector that are not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article;
         the article's code uses 1/16 up to 256 bits and 1/32 above.
+
+    Raises
+    ------
+    ParameterError
+        A parameter breaks its rule.
 
     Examples
     --------
