@@ -19,8 +19,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.head import opened_text
 from nearkin.stages.documents.streams import ByteStream, Progress, no_progress
-from nearkin.stages.documents.wikipedia.pages import PageReader
-from nearkin.stages.documents.wikipedia.wikitext import without_comments
+from nearkin.stages.documents.wikipedia import PageReader, without_comments
 
 _LONGEST_TITLE = 1 << 10
 """Maximum length of a valid link; MediaWiki allows 255 bytes."""

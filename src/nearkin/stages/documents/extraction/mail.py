@@ -46,66 +46,61 @@ def read_mail(given: Given) -> DocumentRead:
     for before in (_BEFORE_HEADERS, _FROM_LINE):
         if (found := before.match(data)) is not None:
             data = data[found.end() :]
-    return MailReading(parsed_mail(data), given, data).document()
+    return document_of(parsed_mail(data), given, data)
 
 
-class MailReading:
-    """The reading of a parsed mail, or of what was made one."""
+def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRead:
+    """Return the body of a parsed mail, or of what was made one, with its headers and its attachments."""
+    headers = headers_of(message)
+    if message.get_content_type() == "multipart/encrypted":
+        return DocumentRead(exception="encrypted", sentence="an encrypted mail", mail=headers)
+    kinds = {type(defect) for defect in message.defects}
+    *_, last = message.walk()
+    is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
+    # without the boundary, a whole mail and a cut one look alike: more parts may have followed
+    is_cut = (is_in_a_line or CloseBoundaryNotFoundDefect in kinds) and _may_be_cut_off(last)
+    damage_of = partial(_damage_of, cut_off=last if is_cut else None)
+    body, attached = _sorted(message)
+    texts = [text for part in body if (text := _text(part, given)).strip()]
+    read = DocumentRead(
+        text="\n\n".join(text.strip("\r\n") for text in texts),
+        mail=headers,
+        members=partial(_members, attached, damage_of) if attached else None,
+    )
+    if not texts and any(part.get_content_type() == "application/ms-tnef" for part in attached):
+        read = read.lacking("unsupported", "its text is in TNEF (winmail.dat), which is not supported")
+    if (damage := next(filter(None, map(damage_of, body)), None)) is not None:
+        return read.lacking("damaged", damage)
+    is_whole = message.is_multipart() or end_of_headers(data) is not None
+    return read if is_whole and kinds.isdisjoint(_UNENDED_DEFECTS) else read.lacking("damaged", _UNENDED)
 
-    def __init__(self, message: Message, given: Given, data: bytes = b"") -> None:
-        self._message, self._given = message, given
-        self._cut_off: Message | None = None
-        kinds = {type(defect) for defect in message.defects}
-        is_whole = message.is_multipart() or end_of_headers(data) is not None
-        self._is_unended = not (is_whole and kinds.isdisjoint(_UNENDED_DEFECTS))
-        """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
-        *_, last = message.walk()
-        is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
-        if (is_in_a_line or CloseBoundaryNotFoundDefect in kinds) and _may_be_cut_off(last):
-            self._cut_off = last
 
-    def document(self) -> DocumentRead:
-        """Return the body, with the headers."""
-        headers = headers_of(self._message)
-        if self._message.get_content_type() == "multipart/encrypted":
-            return DocumentRead(exception="encrypted", sentence="an encrypted mail", mail=headers)
-        body, attached = _sorted(self._message)
-        texts = [text for part in body if (text := self._text(part)).strip()]
-        read = DocumentRead(
-            text="\n\n".join(text.strip("\r\n") for text in texts),
-            mail=headers,
-            members=partial(self._members, attached) if attached else None,
-        )
-        damage = next((why for part in body if (why := self._damage_of(part)) is not None), None)
-        damage = damage or (_UNENDED if self._is_unended else None)
-        if not texts and any(part.get_content_type() == "application/ms-tnef" for part in attached):
-            read = read.lacking("unsupported", "its text is in TNEF (winmail.dat), which is not supported")
-        return read if damage is None else read.lacking("damaged", damage)
+def _damage_of(part: Message, cut_off: Message | None) -> str | None:
+    return _DAMAGED if _is_damaged(part) else _CUT_OFF if part is cut_off else None
 
-    def _damage_of(self, part: Message) -> str | None:
-        return _DAMAGED if _is_damaged(part) else _CUT_OFF if part is self._cut_off else None
 
-    def _members(self, attached: Sequence[Message]) -> Iterator[Member]:
-        for part in attached:
-            kind = part.get_content_type()
-            name, own_kind = safe_name(_file_name(part) or "") or None, None
-            if kind == "message/rfc822" and part.is_multipart():
-                blob, own_kind = Blob(_as_bytes(part.get_payload(0))), "eml"
-            elif part.is_multipart():  # the report of a delivery
-                pieces = [_as_bytes(inner) for inner in part.get_payload() if isinstance(inner, Message)]
-                blob, own_kind = Blob(b"\n".join(pieces)), "text"
-            else:
-                blob = Blob(_payload(part))
-                own_kind = technical_kind(kind, name or "", blob.head)
-            damage = self._damage_of(part)
-            exception: Reason | None = None if damage is None else "damaged"
-            yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
+def _members(attached: Sequence[Message], damage_of: Callable[[Message], str | None]) -> Iterator[Member]:
+    for part in attached:
+        kind = part.get_content_type()
+        name, own_kind = safe_name(_file_name(part) or "") or None, None
+        if kind == "message/rfc822" and part.is_multipart():
+            blob, own_kind = Blob(_as_bytes(part.get_payload(0))), "eml"
+        elif part.is_multipart():  # the report of a delivery
+            pieces = [_as_bytes(inner) for inner in part.get_payload() if isinstance(inner, Message)]
+            blob, own_kind = Blob(b"\n".join(pieces)), "text"
+        else:
+            blob = Blob(_payload(part))
+            own_kind = technical_kind(kind, name or "", blob.head)
+        damage = damage_of(part)
+        exception: Reason | None = None if damage is None else "damaged"
+        yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
 
-    def _text(self, part: Message) -> str:
-        data, charset = _payload(part), _tried(part.get_content_charset) or None
-        if part.get_content_subtype() == "html":
-            return text_of_html(decoded_page(data, charset, self._given.encoding))
-        return decoded(data, charset, self._given.encoding).replace("\r\n", "\n").replace("\0", "")
+
+def _text(part: Message, given: Given) -> str:
+    data, charset = _payload(part), _tried(part.get_content_charset) or None
+    if part.get_content_subtype() == "html":
+        return text_of_html(decoded_page(data, charset, given.encoding))
+    return decoded(data, charset, given.encoding).replace("\r\n", "\n").replace("\0", "")
 
 
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")

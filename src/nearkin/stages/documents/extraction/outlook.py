@@ -16,7 +16,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.mail import MailReading
+from nearkin.stages.documents.extraction.mail import document_of
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile, Path
 from nearkin.stages.documents.extraction.plain import decoded
@@ -90,7 +90,7 @@ def read_message(given: Given) -> DocumentRead:
         mail = reader.mail((), _TOP_HEADER, 0)
     except (OleError, struct.error) as error:
         raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
-    read = MailReading(mail, given).document()
+    read = document_of(mail, given)
     return read if reader.file.is_whole else read.lacking("damaged", CUT_OFF)
 
 

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
@@ -133,9 +133,9 @@ _IN_MEMORY = 64 << 20
 
 def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimits) -> Blob:
     """Unpack into memory up to 64 MiB, and more into a nameless file. Raises ExtractionError if it is too much."""
-    size, by_ratio, pieces = 0, max(FREE_BYTES, n_packed * limits.ratio), list[bytes]()
+    size, by_ratio = 0, max(FREE_BYTES, n_packed * limits.ratio)
     most, by = (limits.total, "total") if limits.total < by_ratio else (by_ratio, "ratio")
-    file: IO[bytes] | None = None
+    room = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (the blob outlives this function)
     try:
         while piece := read(_PIECE_BYTES):
             size += len(piece)
@@ -143,14 +143,11 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
                 packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
                 sentence = f"{packed} to more than the limit of {counted(most, 'byte')}{raised_by(by)}"
                 raise ExtractionError("too large", sentence)
-            pieces.append(piece)
-            if file is not None or size > _IN_MEMORY:
-                file = file or tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
-                file.writelines(pieces)
-                pieces.clear()
-        if file is None:
-            return Blob(b"".join(pieces))
-        file.flush()
+            room.write(piece)
+        if size <= _IN_MEMORY:
+            room.seek(0)
+            return Blob(room.read())
+        room.flush()
     except OSError as error:
         if error.errno not in (errno.EFBIG, errno.ENOSPC):
             raise
@@ -158,7 +155,7 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
         if error.errno == errno.ENOSPC:
             sentence = f"it unpacks to more than fits into the temporary directory: {error.strerror}"
         raise ExtractionError("too large", sentence) from error
-    return Blob(descriptor=file.fileno(), owner=file)
+    return Blob(descriptor=room.fileno(), owner=room)
 
 
 _OUT_OF_MEMORY = (

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from operator import attrgetter
 from typing import Literal
 
 from nearkin.stages.documents.mail.headers import addresses_of
@@ -215,8 +216,7 @@ def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_N
 
 
 def _by_key(nodes: Sequence[_Node]) -> list[_Node]:
-    keyed = [(node.key, at) for at, node in enumerate(nodes) if node.key is not None]
-    return [nodes[at] for _, at in sorted(keyed)]
+    return sorted((node for node in nodes if node.key is not None), key=attrgetter("key"))
 
 
 def _tree(thread: int, root: _Node) -> Iterator[ThreadNode]:

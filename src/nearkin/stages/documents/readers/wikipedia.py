@@ -23,8 +23,7 @@ from nearkin.stages.documents.reader import StreamReader
 from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.wikipedia.pages import Page, PageReader
-from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names
+from nearkin.stages.documents.wikipedia import Page, PageReader, plain_text, template_names
 
 MIN_WORDS = 50
 _DISAMBIGUATION = """

@@ -1,16 +1,102 @@
-"""Plain text of a page written in wikitext: what a reader would read as its text.
+"""Pages of a dump of Wikipedia, or of any MediaWiki, and their text: what a reader would read as the text of wikitext.
 
-What is innermost goes first, again and again; mwparserfromhell (0.7.2) takes quadratic time if tags, comments or links
-are not closed. Templates are not expanded: their output is lost.
+A dump is XML in MediaWiki's export format, of any version. What is innermost in wikitext goes first, again and again;
+mwparserfromhell (0.7.2) takes quadratic time if tags, comments or links are not closed. Templates are not expanded:
+their output is lost.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nearkin.nouns import counted
+from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.xml_stream import Element, ElementReader
 
 HIDDEN = frozenset({"file", "image", "media", "category", "datei", "bild", "kategorie"})
 """Prefixes of links that are not text of the page: files and categories."""
+MAX_CHARACTERS = 1 << 24
+"""Maximum number of characters in the text of a page; MediaWiki's default limit is 2 MiB."""
+_MAX_OF_A_NAME = 1 << 12
+_MAX_NAMESPACES = 1 << 12
+_FILES, _CATEGORIES = 6, 14
+_TITLE, _NAMESPACE, _NUMBER, _REDIRECT_TO = "page/title", "page/ns", "page/id", "page/redirect"
+_PAGE, _TEXT, _NAME = "mediawiki/page", "revision/text", "namespaces/namespace"
+_INTEGER = re.compile(r"\s*-?[0-9]{1,18}\s*")
+# "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it
+_REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
+
+
+@dataclass(slots=True)
+class Page:
+    """A page of a dump; ``number`` is that of other tables, ``namespace`` 0 for articles."""
+
+    line: int
+    title: str = ""
+    number: int | None = None
+    namespace: int = 0
+    is_redirect: bool = False
+    wikitext: str = ""
+    problem: str | None = None
+
+
+class PageReader:
+    """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem."""
+
+    def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
+        names = dict.fromkeys((_TITLE, _NAMESPACE, _NUMBER, _NAME), _MAX_OF_A_NAME)
+        self._wanted = {**names, _TEXT: min(max_characters, MAX_CHARACTERS), _PAGE: 0, _REDIRECT_TO: 0}
+        self._reader = ElementReader(stream, name, "mediawiki", self._wanted)
+        self._namespaces: dict[str, int] = {}
+        self.hidden = HIDDEN
+
+    @property
+    def line(self) -> int:
+        """Line reached by the reader."""
+        return self._reader.line
+
+    def pages(self) -> Iterator[Page]:
+        """Yield all pages in order."""
+        parts = dict[str, Element]()
+        for element in self._reader.elements():
+            if element.path == _NAME:
+                self._add_namespace(element)
+            elif element.path == _PAGE:
+                yield self._page(element, parts)
+                parts.clear()
+            else:
+                parts[element.path] = element
+
+    def _add_namespace(self, element: Element) -> None:
+        name, key = (element.text or "").strip().lower(), element.attributes.get("key", "")
+        if name and len(self._namespaces) < _MAX_NAMESPACES:
+            number = self._namespaces[name] = int(key) if re.fullmatch(r"-?[0-9]{1,9}", key) else 0
+            if number in (_FILES, _CATEGORIES):
+                self.hidden |= {name}
+
+    def _page(self, element: Element, parts: dict[str, Element]) -> Page:
+        texts = {path: part.text or "" for path, part in parts.items()}
+        page = Page(element.line, title=texts.get(_TITLE, "").strip(), problem=element.problem)
+        for path, part in parts.items():
+            if part.text is None:
+                page.problem = f"too large: its {part.name} is longer than {counted(self._wanted[path], 'character')}"
+        number, namespace = (
+            int(text) if _INTEGER.fullmatch(text := texts.get(path, "")) else None for path in (_NUMBER, _NAMESPACE)
+        )
+        prefix, colon, _ = page.title.partition(":")
+        by_title = self._namespaces.get(prefix.strip().lower(), 0) if colon else 0
+        page.number, page.namespace = number, by_title if namespace is None else namespace
+        page.is_redirect = _REDIRECT_TO in parts or _REDIRECT.match(texts.get(_TEXT, "")) is not None
+        if not (page.is_redirect or page.namespace):
+            page.wikitext = texts.get(_TEXT, "")
+        if not page.title and page.problem is None:
+            page.problem = "damaged: the page has no title"
+        return page
+
+
 _EDITION = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{1,8}){0,2}|simple):")
 """Beginning of a link to the same article in another language."""
 
@@ -130,10 +216,10 @@ def _line(line: str, has_open_table: bool) -> str:
 
 def template_names(wikitext: str) -> set[str]:
     """Return the names of the templates that a page calls, in lower case."""
-    return {name.strip(" _\n").replace("_", " ").lower() for name in _NAME.findall(wikitext)}
+    return {name.strip(" _\n").replace("_", " ").lower() for name in _TEMPLATE.findall(wikitext)}
 
 
-_NAME = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
+_TEMPLATE = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
 
 
 def without_comments(wikitext: str) -> str:

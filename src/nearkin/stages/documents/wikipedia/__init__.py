@@ -1,1 +1,0 @@
-"""Dumps of Wikipedia: extraction of articles as texts, and copies with only the kept pages."""
