@@ -83,17 +83,10 @@ def passages_files(
     against
         Another set of documents: then only passages that stand in both are found.
     """
-    if options.store and (against is not None or options.min_lines is not None or not is_one_collection(request)):
-        raise ParameterError("is for one collection as the input, without against or min_lines.", parameter="store")
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
-    if any(source.path == STDIN for source in found.sources + others.sources):
-        again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
-        check_read_once(found.sources, others.sources, again, resume=delivery.resume)
-        run = replace(run, is_resumable=False)
-    if options.within is not None:
-        with columns_named({"carry": "within"}):
-            check_carry((options.within,), found.sources)
+    is_read_once = _check_sources(request, found, others, options, resume=delivery.resume)
+    run = replace(run, is_resumable=not is_read_once)
     fingerprint = {
         "command": COMMAND, "parameters": options.in_words(), "encoding": request.encoding,
         "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(found.sources),
@@ -146,6 +139,22 @@ def passages_files(
         if options.store:
             _store(result, found.sources[0], options.min_words)
         return run.finish(manifest)
+
+
+def _check_sources(
+    request: ReadingRequest, found: SourceSet, others: SourceSet, options: PassageOptions, *, resume: bool
+) -> bool:
+    """Refuse options that do not fit the sources; return whether a source can be read only once."""
+    if options.store and (others.sources or options.min_lines is not None or not is_one_collection(request)):
+        raise ParameterError("is for one collection as the input, without against or min_lines.", parameter="store")
+    if options.within is not None:
+        with columns_named({"carry": "within"}):
+            check_carry((options.within,), found.sources)
+    if all(source.path != STDIN for source in found.sources + others.sources):
+        return False
+    again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
+    check_read_once(found.sources, others.sources, again, resume=resume)
+    return True
 
 
 def _find(
