@@ -201,15 +201,8 @@ def batch_names(connection: Connection) -> set[str]:
     return {name for name, _ in _holders(connection)}
 
 
-def hold(
-    store: Store, batch: str, *, is_out: bool, may_take: bool = True, options: log.ChangeRequest
-) -> log.ActivityResult:
-    """Check a batch, which is named by its tag, out to a person, or in again.
-
-    Parameters
-    ----------
-    may_take
-        Whether a batch of somebody else may be checked in.
+def hold(store: Store, batch: str, *, is_out: bool, options: log.ChangeRequest) -> log.ActivityResult:
+    """Check a batch, which is named by its tag, out to a person, or in again; who may resolve, also that of others.
 
     Raises
     ------
@@ -220,7 +213,7 @@ def hold(
     key = log.BATCH, batch, ""
     with options.opened(store) as connection:
         was, now = holder_of(connection, batch), str(options.by) if is_out else ""
-        if was not in ("", options.by) and (is_out or not may_take):
+        if was not in ("", options.by) and (is_out or not options.may_resolve):
             raise RefusedError(409, f"{was} has checked out the batch {batch}.")
         changes = (log.SettingChange(*key, was, now),) if was != now else ()
         return log.made(connection, log.BATCH, changes, options, n_unchanged=1 - len(changes))
