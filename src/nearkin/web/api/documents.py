@@ -17,7 +17,6 @@ from nearkin.collection.check_in.results import (
     CheckOptions,
     check_name,
 )
-from nearkin.collection.decisions.log import ActivityResult
 from nearkin.collection.decisions.removing import Removed
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.groups.members import GroupMembers, group_members
