@@ -17,6 +17,8 @@ import pytest
 import nearkin
 from generator.office_files import mail
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.batches import hold
+from nearkin.collection.decisions.log import ChangeRequest
 from places import SomePlace, refused_before_any_database
 from review_client import DOCUMENTS, LEASE, Visit
 
@@ -143,6 +145,21 @@ def test_tags_are_tried_set_and_logged(script: Script) -> None:
     (activity,) = script.read("/log", of="lease")["activities"]
     assert (activity["by"], len(activity["changes"])) == ("ada", 2)
     assert script.read("/log", offset=1) == {"n_found": 1, "activities": []}
+
+
+def test_batches_are_made_held_and_listed(script: Script) -> None:
+    made = script.call("POST", "/batches", json={"name": "pass", "size": 2, "q": "garden", "keep": ["families"]}).json()
+    assert (made["data"]["n_batches"], made["data"]["n_documents"]) == (2, 3)
+    assert script.call("POST", "/batches", json={"name": "pass", "size": 2}).status_code == 400
+    assert script.call("POST", "/batches", json={"name": "pass", "size": 0, "ids": ["lease"]}).status_code == 400
+    assert script.call("POST", "/batches/hold", json={"batch": "pass=1", "is_out": True}).json()["n_changed"] == 1
+    assert script.call("POST", "/batches/hold", json={"batch": "pass=3", "is_out": True}).status_code == 404
+    hold(script.service.collection.opened.store, "pass=2", is_out=True, options=ChangeRequest(by="ben"))
+    assert script.call("POST", "/batches/hold", json={"batch": "pass=2", "is_out": True}).status_code == 409
+    listed = script.read("/batches", offset=1)
+    assert (listed["n_found"], [(one["number"], one["holder"], one["n_left"]) for one in listed["batches"]]) == (
+        2, [(2, "ben", 1)],
+    )  # fmt: skip
 
 
 @refused_before_any_database

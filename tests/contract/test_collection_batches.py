@@ -124,8 +124,8 @@ def test_two_people_never_hold_one_batch(matter: Collection) -> None:
     (mine, *_), name = (got["ben"], "ben") if got["ben"] else (got["eva"], "eva")
     other = {"ben": "eva", "eva": "ben"}[name]
     with pytest.raises(RefusedError):
-        hold(store, f"pass={mine}", is_out=False, may_take=False, options=ChangeRequest(by=other))
-    hold(store, f"pass={mine}", is_out=False, may_take=False, options=ChangeRequest(by=name))
+        hold(store, f"pass={mine}", is_out=False, options=ChangeRequest(by=other, may_resolve=False))
+    hold(store, f"pass={mine}", is_out=False, options=ChangeRequest(by=name, may_resolve=False))
     assert hold(store, f"pass={mine}", is_out=True, options=ChangeRequest(by=other)).changes[0].now == other
     with pytest.raises(UnknownDocumentError):
         hold(store, "pass=99", is_out=True, options=ChangeRequest(by=other))

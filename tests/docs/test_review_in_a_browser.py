@@ -18,6 +18,10 @@ from chromium import Chromium
 from commands import quick_command
 from extracted_documents import HEADERS, add_extracted, origin, unread
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.batches import make_batches
+from nearkin.collection.decisions.deciding import tag
+from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.tolerance import Tolerance
 
 pytestmark = pytest.mark.browser
 _N_DOCUMENTS = 60
@@ -177,12 +181,14 @@ def test_words_typed_into_no_field_change_nothing(served: Served, chromium: str,
         assert [one.kind for one in opened.log()[n_activities:]] == ["principal", "undo"]
 
 
+BY_BEN = ChangeRequest(by="ben", may_resolve=False)
 PATHS = (
     "/", "/document?id=nda-00%2Foriginal", "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered", "/groups",
     "/group?number=1", "/group/history?number=1", "/conflicts", "/check-in", "/history?id=nda-00%2Foriginal", "/since",
     "/defensibility", "/list", "/search?q=silence", "/log", "/threads", "/thread?id=a.eml", "/exceptions", "/jobs",
     "/users", "/pairs", "/reports", "/no-such-page", "/representatives", "/groups?min_documents=3",
     "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered&view=sides", "/since?show=documents",
+    "/batches?q=silence", "/privilege-log", "/conflicts?field=privileged",
 )  # fmt: skip
 
 
@@ -218,6 +224,10 @@ def filled(served: Served, browser: Chromium, here: str) -> list[str]:
         mail = origin("a", kind="eml", mail=replace(HEADERS, subject="Re: " + "lease" * 60))
         rows = [("a.eml", "Yes.", mail, None), *((f"{'b' * 200}{i}.pdf", None, unread(i), None) for i in "bc")]
         add_extracted(opened, rows)
+        store, ids = opened.opened.store, ["a.eml", "nda-00/original"]
+        opened.tag(ids, "privileged", "counsel", by="ada")
+        tag(store, ids, "privileged", "no", group=None, tolerance=Tolerance.of(), options=BY_BEN)
+        make_batches(store, ids, "a name " * 12, 1, options=BY_BEN)
     for path, shown in (
         ("/groups", "tr[data-row]"),
         ("/threads", "tr[data-row]"),

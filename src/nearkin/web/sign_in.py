@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -18,6 +18,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
+from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.web.roles import Role, is_within, role_of
 from nearkin.web.settings import ServiceSettings
 
@@ -63,6 +64,10 @@ class Visitor:
     def may_resolve(self) -> bool:
         """Whether the visitor replaces values that others set; see `ChangeRequest`."""
         return self.role == "admin"
+
+    def change(self, **limits: Any) -> ChangeRequest:
+        """Return the request of a change by the visitor."""
+        return ChangeRequest(by=self.name, may_resolve=self.may_resolve, **limits)
 
     @property
     def is_script(self) -> bool:

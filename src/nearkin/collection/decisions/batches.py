@@ -126,16 +126,7 @@ def _stored(
     ]
     data = {"name": name, "number": first, "n_batches": len(parts), "n_documents": len(changes), **more}
     changes += [log.SettingChange(log.BATCH, f"{name}={number}", "", None, "") for number in numbers]
-    is_made = options.stores(changes)
-    number = log.record(connection, log.BATCH, changes, by=options.by, data=data) if changes and is_made else None
-    return log.ActivityResult(
-        number=number,
-        kind=log.BATCH,
-        changes=tuple(changes),
-        n_unchanged=n_unchanged,
-        is_dry_run=not is_made,
-        data=data,
-    )
+    return log.made(connection, log.BATCH, changes, options, data=data, n_unchanged=n_unchanged)
 
 
 def _units(
@@ -210,15 +201,8 @@ def batch_names(connection: Connection) -> set[str]:
     return {name for name, _ in _holders(connection)}
 
 
-def hold(
-    store: Store, batch: str, *, is_out: bool, may_take: bool = True, options: log.ChangeRequest
-) -> log.ActivityResult:
-    """Check a batch, which is named by its tag, out to a person, or in again.
-
-    Parameters
-    ----------
-    may_take
-        Whether a batch of somebody else may be checked in.
+def hold(store: Store, batch: str, *, is_out: bool, options: log.ChangeRequest) -> log.ActivityResult:
+    """Check a batch, which is named by its tag, out to a person, or in again; who may resolve, also that of others.
 
     Raises
     ------
@@ -229,14 +213,10 @@ def hold(
     key = log.BATCH, batch, ""
     with options.opened(store) as connection:
         was, now = holder_of(connection, batch), str(options.by) if is_out else ""
-        if was not in ("", options.by) and (is_out or not may_take):
+        if was not in ("", options.by) and (is_out or not options.may_resolve):
             raise RefusedError(409, f"{was} has checked out the batch {batch}.")
         changes = (log.SettingChange(*key, was, now),) if was != now else ()
-        is_made = bool(changes) and not options.dry_run
-        made = log.record(connection, log.BATCH, changes, by=options.by, data={}) if is_made else None
-    return log.ActivityResult(
-        number=made, kind=log.BATCH, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run
-    )
+        return log.made(connection, log.BATCH, changes, options, n_unchanged=1 - len(changes))
 
 
 def batch_ids(connection: Connection, batch: str) -> list[str]:
@@ -270,17 +250,20 @@ def batches(connection: Connection, name: str | None = None) -> list[Batch]:
         sizes[key[:2]] += 1
         if len(own) >= (1 if key[0] == SECOND_LOOK else n_required):
             done.setdefault(key[:2], Counter())[own[-1]] += 1
-    return [
-        Batch(
-            name=one,
-            number=number,
-            holder=holder,
-            n_documents=sizes[one, str(number)],
-            n_done=sum(done.get((one, str(number)), {}).values()),
-            done_by=dict(sorted(done.get((one, str(number)), {}).items())),
+    found = list[Batch]()
+    for (one, number), holder in holders.items():
+        done_by = done.get((one, str(number)), Counter())
+        found.append(
+            Batch(
+                name=one,
+                number=number,
+                holder=holder,
+                n_documents=sizes[one, str(number)],
+                n_done=done_by.total(),
+                done_by=dict(sorted(done_by.items())),
+            )
         )
-        for (one, number), holder in holders.items()
-    ]
+    return found
 
 
 def table_of_batches(found: Sequence[Batch]) -> pa.Table:
@@ -370,10 +353,7 @@ def code_again(
             changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))
         told = {field: value for field, value in values.items() if value is not None}
         data: Mapping[str, Any] = {"values": told, "second_look": int(number)}
-        made = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes else None
-    return log.ActivityResult(
-        number=made, kind=log.CODE, changes=tuple(changes), n_unchanged=int(not changes), data=data
-    )
+        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=int(not changes))
 
 
 def second_looks(connection: Connection) -> list[SecondLook]:

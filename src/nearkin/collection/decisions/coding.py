@@ -221,11 +221,7 @@ def set_layout(store: Store, text: str, options: log.ChangeRequest) -> log.Activ
     with options.opened(store) as connection:
         was = log.values_of(connection, [_LAYOUT_KEY]).get(_LAYOUT_KEY)
         changes = (log.SettingChange(*_LAYOUT_KEY, was, text),) if was != text else ()
-        is_made = bool(changes) and not options.dry_run
-        number = log.record(connection, log.CODING, changes, by=options.by, data={}) if is_made else None
-    return log.ActivityResult(
-        number=number, kind=log.CODING, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run
-    )  # fmt: skip
+        return log.made(connection, log.CODING, changes, options, n_unchanged=1 - len(changes))
 
 
 def code(
@@ -254,13 +250,9 @@ def code(
         changes = judged(connection, given, options)
         replaced = [sorted({getattr(one, name) for one in changes}) for name in ("subject", "other")]
         log.refuse_later(connection, options.seen, log.VALUES, *replaced)
-        is_made = options.stores(changes)
         data = {"values": {field: value for field, value in values.items() if value is not None}}
-        number = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes and is_made else None
-    n_unchanged = len(wanted) - len({one.subject for one in changes})
-    return log.ActivityResult(
-        number=number, kind=log.CODE, changes=tuple(changes), n_unchanged=n_unchanged, is_dry_run=not is_made, data=data
-    )
+        n_unchanged = len(wanted) - len({one.subject for one in changes})
+        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged)
 
 
 def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:

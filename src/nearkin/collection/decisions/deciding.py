@@ -63,11 +63,7 @@ def decide(
             replaced = of_groups if wanted.kind in of_groups else (wanted.kind,)
             log.refuse_later(connection, options.seen, replaced, sorted(_concerned(connection, wanted)))
         refuse_contradicting(connection, changes)
-        is_made = changes and not options.dry_run
-        number = log.record(connection, kind, changes, by=options.by, data=data) if is_made else None
-    return log.ActivityResult(
-        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run, data=data
-    )  # fmt: skip
+        return log.made(connection, kind, changes, options, data=data, n_unchanged=1 - len(changes))
 
 
 def _concerned(connection: Connection, wanted: log.SettingChange) -> set[str]:
@@ -141,10 +137,7 @@ def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityR
         changes = tuple(log.SettingChange(*one.key, one.now, one.was) for one in made)
         refuse_contradicting(connection, changes)
         told: dict[str, object] = {"activity": number, "kind": kind}
-        is_made, done = options.stores(changes), None
-        if is_made:
-            done = log.record(connection, "undo", changes, by=options.by, data=told, undoes=number)
-    return log.ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=not is_made, data=told)
+        return log.made(connection, "undo", changes, options, data=told, undoes=number)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
@@ -277,12 +270,8 @@ def _set(
     field = str(data["field"])
     changes = tuple(judged(connection, {(doc_id, field): value for doc_id, value in values.items()}, options))
     log.refuse_later(connection, options.seen, log.VALUES, [change.subject for change in changes], [field])
-    is_made = options.stores(changes)
-    number = log.record(connection, kind, changes, by=options.by, data=data) if changes and is_made else None
     n_unchanged = len(values) - len({one.subject for one in changes})
-    return log.ActivityResult(
-        number=number, kind=kind, changes=changes, n_unchanged=n_unchanged, is_dry_run=not is_made, data=data
-    )
+    return log.made(connection, kind, changes, options, data=data, n_unchanged=n_unchanged)
 
 
 def tags(store: Store) -> Tags:

@@ -309,6 +309,30 @@ class ActivityResult(AnswerRecord):
         return digest_of(self.changes)
 
 
+def made(
+    connection: Connection,
+    kind: str,
+    changes: Sequence[SettingChange],
+    options: ChangeRequest,
+    *,
+    data: Mapping[str, object] | None = None,
+    n_unchanged: int = 0,
+    undoes: int | None = None,
+) -> ActivityResult:
+    """Store an activity unless it is a dry run or changes nothing, and return it."""
+    is_made, number, data = options.stores(changes), None, {} if data is None else data
+    if changes and is_made:
+        number = record(connection, kind, changes, by=options.by, data=data, undoes=undoes)
+    return ActivityResult(
+        number=number,
+        kind=kind,
+        changes=tuple(changes),
+        n_unchanged=n_unchanged,
+        is_dry_run=not is_made,
+        data=data,
+    )
+
+
 LOG_SCHEMA = pa.schema(
     [
         *columns("activity at by kind", nullable=False),

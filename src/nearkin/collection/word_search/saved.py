@@ -52,11 +52,7 @@ def save_search(store: Store, name: str, query: str | None, options: log.ChangeR
             parse(query, connection, (name,))
         was = log.values_of(connection, [key]).get(key)
         found = (log.SettingChange(*key, was, query),) if was != query else ()
-        is_made = bool(found) and not options.dry_run
-        number = log.record(connection, log.SEARCH, found, by=options.by, data={}) if is_made else None
-    return log.ActivityResult(
-        number=number, kind=log.SEARCH, changes=found, n_unchanged=1 - len(found), is_dry_run=options.dry_run
-    )  # fmt: skip
+        return log.made(connection, log.SEARCH, found, options, n_unchanged=1 - len(found))
 
 
 _MOST_VALUES = 8

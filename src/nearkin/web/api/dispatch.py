@@ -17,7 +17,7 @@ from nearkin.collection.results import as_json
 from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
-from nearkin.web.api import batches, documents, searches
+from nearkin.web.api import decisions, documents, searches
 from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
 from nearkin.web.queries import (
@@ -196,7 +196,7 @@ def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     return found
 
 
-OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS, *batches.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS, *decisions.OPERATIONS)
 
 
 def _json_or_none(body: bytes) -> object:

@@ -1,4 +1,4 @@
-"""Operations on documents, groups, waves, tags, the log and jobs."""
+"""Operations on documents, groups, waves, searches and jobs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from nearkin.collection.check_in.results import (
     CheckOptions,
     check_name,
 )
-from nearkin.collection.decisions.deciding import TagCount, tag
-from nearkin.collection.decisions.log import Activity, ActivityResult, ChangeRequest, activities
 from nearkin.collection.decisions.removing import Removed
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.groups.members import GroupMembers, group_members
@@ -49,7 +47,7 @@ from nearkin.web.api.operation import (
     operation,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, GroupMeasure, ToleranceQuery
+from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.sent_files import source_of_sent
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
@@ -292,14 +290,6 @@ _REMOVED = answer_of("Removed", n_documents=int, n_unread=int, number=int | None
 
 
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-_MAX_IDS = 10_000
-_TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
-
-
-_SEEN = (
-    "Number of the last activity that the client knows, such as 'last_activity' of a document; the request is refused "
-    "with 409 if a later one changed the field of a document that it would change."
-)
 
 
 class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -371,90 +361,8 @@ class PageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     offset: Offset = 0
 
 
-def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
-    """Count the tags."""
-    found = service.collection.tags().counts
-    return {"n_found": len(found), "tags": found[asked.offset : asked.offset + asked.limit]}
-
-
-class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
-    """A tag, and the documents that get it: some ids, or all members of a group at a tolerance.
-
-    ``tag_value`` is required: null removes the field, and an empty string is a bare tag. ``value`` is the limit of the
-    measure at which the groups were formed. With ``max_changes`` a request that would change more is a dry run.
-    """
-
-    measure: Annotated[
-        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; jaccard unless it is given.")
-    ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
-    field: Annotated[str, Meta(min_length=1)]
-    value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
-    ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
-    group: Number | None = None
-    dry_run: bool = False
-    max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
-    seen: Annotated[int, Meta(ge=0, le=2**63 - 1, description=_SEEN)] | None = None
-
-    @property
-    def changes(self) -> bool:
-        """Whether the tag is to be set."""
-        return not self.dry_run
-
-    @property
-    def chosen_measure(self) -> GroupMeasure:
-        """The measure, also if it was not given."""
-        return self.measure or "jaccard"
-
-
-def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ActivityResult:
-    """Set or remove a tag, or say what this would change."""
-    if body.value is not None and body.group is None:
-        rule = "is the limit of the measure of a group, and needs 'group'. The value of the tag is 'tag_value'."
-        raise ParameterError(rule, parameter="body.value")
-    if body.measure is not msgspec.UNSET and body.group is None:
-        raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
-    try:
-        options = ChangeRequest(
-            by=visitor.name,
-            dry_run=body.dry_run,
-            max_changes=body.max_changes,
-            seen=body.seen,
-            may_resolve=visitor.may_resolve,
-        )
-        return tag(
-            service.collection.opened.store,
-            body.ids,
-            body.field,
-            body.value_of_tag,
-            group=body.group,
-            tolerance=body.tolerance,
-            options=options,
-        )
-    except ParameterError as error:
-        error.parameter = "tag_value" if error.parameter == "value" else error.parameter
-        raise
-
-
-class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
-    """Activities: of a document, since a time, of a person, of a kind."""
-
-    of: str | None = None
-    since: Annotated[str, Meta(description="Date or time in ISO 8601.")] | None = None
-    by: str | None = None
-    kind: str | None = None
-
-
-def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> dict[str, object]:
-    """List the activities, the newest first."""
-    with service.collection.opened.store.reading() as connection:
-        found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
-    return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
-
-
 _GROUPS = answer_type(StoredGroups, expected_recall=float | None, n_not_compared=int)
 _WAVES = answer_of("Waves", n_documents=int, waves=list[answer_type(Wave)])  # type: ignore[misc]
-_TAGS = answer_of("TagsPage", n_found=int, tags=list[answer_type(TagCount)])  # type: ignore[misc]
-_LOG = answer_of("LogPage", n_found=int, activities=list[answer_type(Activity, data=JSONValues)])  # type: ignore[misc]
 
 
 OPERATIONS = (
@@ -473,7 +381,4 @@ OPERATIONS = (
     operation("GET", "/jobs", get_jobs, answer_of("Jobs", jobs=list[Job])),
     operation("GET", "/jobs/{number}", get_job),
     operation("GET", "/waves", get_waves, _WAVES),
-    operation("GET", "/tags", get_tags, _TAGS),
-    operation("POST", "/tags", post_tags, answer_type(ActivityResult, data=JSONValues)),
-    operation("GET", "/log", get_log, _LOG),
 )

@@ -14,7 +14,6 @@ from nearkin.collection.decisions.batches import (
     make_batches,
     table_of_batches,
 )
-from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.reports.comparison import MEDIA_TYPE
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.screens.coding import CodeQuery, queue_ids
@@ -50,7 +49,7 @@ class MakeForm(CodeQuery, kw_only=True):
 
 def make(service: ReviewService, visitor: Visitor, body: MakeForm) -> GoTo:
     """Make batches."""
-    store, options = service.collection.opened.store, ChangeRequest(by=visitor.name)
+    store, options = service.collection.opened.store, visitor.change()
     with store.reading() as connection:
         doc_ids = queue_ids(service, connection, body)
     return back_to("/batches", make_batches(store, doc_ids, body.name, body.size, keep=body.keep, options=options))
@@ -65,13 +64,7 @@ class HoldForm(msgspec.Struct, kw_only=True):
 
 def hold_batch(service: ReviewService, visitor: Visitor, body: HoldForm) -> GoTo:
     """Check a batch out and open its queue, or check it in."""
-    found = hold(
-        service.collection.opened.store,
-        body.batch,
-        is_out=body.is_out,
-        may_take=visitor.may_resolve,
-        options=ChangeRequest(by=visitor.name),
-    )
+    found = hold(service.collection.opened.store, body.batch, is_out=body.is_out, options=visitor.change())
     return GoTo("/code", {"batch": body.batch}) if body.is_out else back_to("/batches", found)
 
 
@@ -85,7 +78,7 @@ class SecondLookForm(msgspec.Struct, kw_only=True):
 
 def draw(service: ReviewService, visitor: Visitor, body: SecondLookForm) -> GoTo:
     """Draw a second look."""
-    store, options = service.collection.opened.store, ChangeRequest(by=visitor.name)
+    store, options = service.collection.opened.store, visitor.change()
     return back_to("/batches", draw_second_look(store, body.of, body.size, body.seed, options))
 
 

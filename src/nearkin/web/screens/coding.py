@@ -267,18 +267,11 @@ def save(service: ReviewService, visitor: Visitor, body: CodeForm) -> GoTo | Scr
         raise RefusedError(409, "The fields were changed since the page was opened: nothing is stored. Open it again.")
     chosen = {one.name: getattr(body, f"v{i}") for i, one in enumerate(layout.fields)}
     if asked.look:
-        found = code_again(store, body.id, chosen, asked.look, ChangeRequest(by=visitor.name))
+        found = code_again(store, body.id, chosen, asked.look, visitor.change())
         return _next(service, layout, body, found)
     others = [one for one in _ids_alike(service, body.id, body.alike) if one != body.id] if body.alike else []
     is_preview = bool(others) and body.expected is None
-    options = ChangeRequest(
-        by=visitor.name,
-        dry_run=is_preview,
-        max_changes=body.expected,
-        agreed=body.agreed,
-        seen=body.seen,
-        may_resolve=visitor.may_resolve,
-    )
+    options = visitor.change(dry_run=is_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
     found = code(store, [body.id, *others], chosen, alike=frozenset(others), options=options)
     if found.is_dry_run:
         return _preview(layout, body, found)

@@ -16,7 +16,7 @@ from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import members_of, parsed, tag
-from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, ChangeRequest, activity_of
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.tolerance import ALL
@@ -65,14 +65,7 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     field, value = parsed(body.quick or body.tag)
     group = body.group if not body.id else None
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
-    options = ChangeRequest(
-        by=visitor.name,
-        dry_run=needs_preview,
-        max_changes=body.expected,
-        agreed=body.agreed,
-        seen=body.seen,
-        may_resolve=visitor.may_resolve,
-    )
+    options = visitor.change(dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
     found = tag(
         service.collection.opened.store,
         body.id,

@@ -1,0 +1,156 @@
+"""Operations on tags, batches and the log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from nearkin.collection.decisions.batches import MAX_SIZE, Batch, Kept, batches, hold, make_batches
+from nearkin.collection.decisions.deciding import TagCount, tag
+from nearkin.collection.decisions.log import Activity, ActivityResult, activities
+from nearkin.collection.word_search.searching import found_ids
+from nearkin.errors import ParameterError
+from nearkin.web.api.documents import Number, PageAsked
+from nearkin.web.api.operation import JSONValues, NoParameters, answer_of, answer_type, operation
+from nearkin.web.queries import GroupingQuery, GroupMeasure
+from nearkin.web.service import ReviewService
+from nearkin.web.sign_in import Visitor
+
+_MAX_IDS = 10_000
+_TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
+_SEEN = (
+    "Number of the last activity that the client knows, such as 'last_activity' of a document; the request is refused "
+    "with 409 if a later one changed the field of a document that it would change."
+)
+
+
+def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
+    """Count the tags."""
+    found = service.collection.tags().counts
+    return {"n_found": len(found), "tags": found[asked.offset : asked.offset + asked.limit]}
+
+
+class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
+    """A tag, and the documents that get it: some ids, or all members of a group at a tolerance.
+
+    ``tag_value`` is required: null removes the field, and an empty string is a bare tag. ``value`` is the limit of the
+    measure at which the groups were formed. With ``max_changes`` a request that would change more is a dry run.
+    """
+
+    measure: Annotated[
+        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; jaccard unless it is given.")
+    ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
+    field: Annotated[str, Meta(min_length=1)]
+    value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
+    ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
+    group: Number | None = None
+    dry_run: bool = False
+    max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    seen: Annotated[int, Meta(ge=0, le=2**63 - 1, description=_SEEN)] | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the tag is to be set."""
+        return not self.dry_run
+
+    @property
+    def chosen_measure(self) -> GroupMeasure:
+        """The measure, also if it was not given."""
+        return self.measure or "jaccard"
+
+
+def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ActivityResult:
+    """Set or remove a tag, or say what this would change."""
+    if body.value is not None and body.group is None:
+        rule = "is the limit of the measure of a group, and needs 'group'. The value of the tag is 'tag_value'."
+        raise ParameterError(rule, parameter="body.value")
+    if body.measure is not msgspec.UNSET and body.group is None:
+        raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
+    try:
+        options = visitor.change(dry_run=body.dry_run, max_changes=body.max_changes, seen=body.seen)
+        return tag(
+            service.collection.opened.store,
+            body.ids,
+            body.field,
+            body.value_of_tag,
+            group=body.group,
+            tolerance=body.tolerance,
+            options=options,
+        )
+    except ParameterError as error:
+        error.parameter = "tag_value" if error.parameter == "value" else error.parameter
+        raise
+
+
+class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
+    """Activities: of a document, since a time, of a person, of a kind."""
+
+    of: str | None = None
+    since: Annotated[str, Meta(description="Date or time in ISO 8601.")] | None = None
+    by: str | None = None
+    kind: str | None = None
+
+
+def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> dict[str, object]:
+    """List the activities, the newest first."""
+    with service.collection.opened.store.reading() as connection:
+        found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
+    return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
+
+
+def get_batches(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
+    """List the batches with their progress."""
+    with service.collection.opened.store.reading() as connection:
+        found = batches(connection)
+    return {"n_found": len(found), "batches": found[asked.offset : asked.offset + asked.limit]}
+
+
+class BatchesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Documents to put into batches: those of a search, or some ids."""
+
+    name: Annotated[str, Meta(min_length=1, description="Field of the tag that the documents get.")]
+    size: Annotated[int, Meta(ge=1, le=MAX_SIZE)]
+    q: str | None = None
+    ids: list[str] = msgspec.field(default_factory=list)
+    keep: Annotated[list[Kept], Meta(description="What is never divided.")] = msgspec.field(default_factory=list)
+
+
+def post_batches(service: ReviewService, visitor: Visitor, _: NoParameters, body: BatchesBody) -> ActivityResult:
+    """Make batches."""
+    store, ids = service.collection.opened.store, body.ids
+    if (body.q is None) is not bool(ids):
+        raise ParameterError("give either 'q' or 'ids'.", parameter="body")
+    if body.q is not None:
+        with store.reading() as connection:
+            ids = found_ids(connection, body.q, wave=None)
+    return make_batches(store, ids, body.name, body.size, keep=body.keep, options=visitor.change())
+
+
+class HoldBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A batch by its tag, and whether it is checked out or in."""
+
+    batch: Annotated[str, Meta(description="NAME=NUMBER.")]
+    is_out: bool
+
+
+def post_hold(service: ReviewService, visitor: Visitor, _: NoParameters, body: HoldBody) -> ActivityResult:
+    """Check a batch out or in; 409 if somebody else holds it."""
+    return hold(service.collection.opened.store, body.batch, is_out=body.is_out, options=visitor.change())
+
+
+_TAGS = answer_of("TagsPage", n_found=int, tags=list[answer_type(TagCount)])  # type: ignore[misc]
+_LOG = answer_of("LogPage", n_found=int, activities=list[answer_type(Activity, data=JSONValues)])  # type: ignore[misc]
+_ACTIVITY = answer_type(ActivityResult, data=JSONValues)
+_BATCHES = answer_of("BatchesPage", n_found=int, batches=list[answer_type(Batch, n_left=int)])  # type: ignore[misc]
+
+
+OPERATIONS = (
+    operation("GET", "/tags", get_tags, _TAGS),
+    operation("POST", "/tags", post_tags, _ACTIVITY),
+    operation("GET", "/log", get_log, _LOG),
+    operation("GET", "/batches", get_batches, _BATCHES),
+    operation("POST", "/batches", post_batches, _ACTIVITY),
+    operation("POST", "/batches/hold", post_hold, _ACTIVITY),
+)
