@@ -29,7 +29,7 @@ class Bundle(MembersReader):
 
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """See `MembersReader`."""
-        stream = stream_of(opened, opened.source.encoding, is_compression_known=False)
+        stream = stream_of(opened, opened.source.encoding)
         ids, above, counts = MemberIds(), [opened.source.name], [0]
         lines: list[str] = []
         for line in _lines(stream):

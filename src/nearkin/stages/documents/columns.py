@@ -231,12 +231,18 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
 
 def has_column(sample: ColumnSample, name: str) -> bool:
     """Whether there is a column, or a member of an object in one, with this name or path."""
+    if sample.table is not None:
+        return is_in_schema(name, sample.table.schema)
     path = ColumnPath.of(name, sample.names, may_repeat=False)
     if path.column not in sample.names or not path.steps:
         return path.column in sample.names
-    if sample.table is not None:
-        return path.type_in(sample.table.schema.field(path.column).type) is not None
     return any(value_in(record, name) is not None for record in sample.records)
+
+
+def is_in_schema(name: str, schema: pa.Schema) -> bool:
+    """Whether a table has a column, or a member of an object in one, with this name or path."""
+    path = ColumnPath.of(name, schema.names, may_repeat=False)
+    return path.column in schema.names and path.type_in(schema.field(path.column).type) is not None
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:

@@ -40,7 +40,7 @@ from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import text_paths
 
-__all__ = ["Source", "SourceSet", "check_keep_column", "columns_in", "resolve_sources"]
+__all__ = ["Source", "SourceSet", "check_keep_column", "resolve_sources", "sample_of"]
 _N_NAMED = 3
 
 
@@ -299,7 +299,7 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
     kinds: dict[bool, str] = {}
     for source in sources:
         check_has_columns(source.name, source.format)
-        if (sample := _sample_of(source)) is not None:
+        if (sample := sample_of(source)) is not None:
             from nearkin.stages.documents.keeping import check_keep
 
             holds_dates = check_keep(source.name, sample, column, is_text=not FORMATS[source.format].has_types)
@@ -312,13 +312,8 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
         )
 
 
-def columns_in(source: Source) -> Sequence[str] | None:
-    """Return the names of the visible columns of a source, as it has them."""
-    sample = _sample_of(source)
-    return None if sample is None else sample.header or sample.names
-
-
-def _sample_of(source: Source) -> ColumnSample | None:
+def sample_of(source: Source) -> ColumnSample | None:
+    """Return the columns of the first records; None if none is visible."""
     try:
         if source.path == STDIN:
             head = head_of_stdin(standard_input(source.stdin), source.encoding)

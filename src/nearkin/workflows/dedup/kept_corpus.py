@@ -24,7 +24,7 @@ from nearkin.runs.files import published, writing
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
-from nearkin.stages.documents.columns import check_unique, missing_column
+from nearkin.stages.documents.columns import check_unique, has_column, missing_column
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
@@ -32,8 +32,7 @@ from nearkin.stages.documents.head import unreadable
 from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
-from nearkin.stages.documents.sources import columns_in
-from nearkin.stages.documents.values import ColumnPath
+from nearkin.stages.documents.sources import sample_of
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
@@ -276,12 +275,13 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
         raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
     if len({*map(carried_name, columns)}) < len(columns):
         raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
-    names = [columns_in(source) for source in files]
+    samples = [sample_of(source) for source in files]
     for column in columns:
-        for source, of_source in zip(files, names, strict=True):
-            check_unique(source.name, {"carry": column}, of_source or ())
-        if all(some is not None and ColumnPath.of(column, some).column not in some for some in names):
-            raise missing_column(files[0].name, "carry", column, names[0] or ())
+        for source, sample in zip(files, samples, strict=True):
+            check_unique(source.name, {"carry": column}, () if sample is None else sample.header)
+        if all(sample is not None and not has_column(sample, column) for sample in samples):
+            names = () if samples[0] is None else samples[0].names
+            raise missing_column(files[0].name, "carry", column, names)
 
 
 def carried_columns(columns: Sequence[str], chunks: Sequence[Chunk], n_inputs: int) -> Mapping[str, pa.Array]:

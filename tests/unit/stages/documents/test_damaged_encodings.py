@@ -54,12 +54,6 @@ def test_a_file_that_ends_within_a_character_is_truncated(
         read(data, file_format)
 
 
-MARKED = [
-    "née".encode("utf-16")[:-1], "née".encode("utf-32")[:-1], "née\ud83d".encode("utf-16", "surrogatepass"),
-    "née".encode("utf-32") + NO_CHARACTER, "né".encode("utf-8-sig")[:-1],
-]  # fmt: skip
-
-
 def test_the_named_wide_encoding_of_a_text_in_an_archive() -> None:
     data = "漢語漢語".encode("utf-16-le")
     assert plain(data, "utf-16") == "漢語漢語"

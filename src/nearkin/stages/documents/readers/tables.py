@@ -18,6 +18,7 @@ from nearkin.stages.documents.columns import (
     check_column,
     choose_columns,
     inside_hint,
+    is_in_schema,
     listed_columns,
     objects_of_schema,
     sample_of_table,
@@ -97,8 +98,7 @@ class TableReader(Reader):
             check_schema(source.name, table.schema, text, doc_id)
             if keep is not None:
                 check_keep(source.name, _sample(table), keep.name, is_text=False)
-            names = table.schema.names
-            carry = [name if ColumnPath.of(name, names).column in names else None for name in opened.carry]
+            carry = [name if is_in_schema(name, table.schema) else None for name in opened.carry]
             wanted = Wanted(table.schema, text, doc_id, keep, carry)
             ids, row = wanted.ids(), 1
             try:
