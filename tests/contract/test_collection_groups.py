@@ -204,7 +204,7 @@ def replaced(place, change) -> None:
     arrays = {name: np.array(array) for name, array in segment.arrays().items()}
     vectors = RangeSegment(*(arrays[name] for name in RangeSegment.array_names()))
     shutil.rmtree(folder)
-    save(Segment(first, end, vectors, arrays["words"], arrays["has_features"]), place.segments, made_from)
+    save(Segment(first, end, lambda: vectors, arrays["words"], arrays["has_features"]), place.segments, made_from)
 
 
 class Listener(Silent):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import random
 import shutil
 import threading
 import time
@@ -86,6 +87,60 @@ def test_threads_ask_while_one_adds(place):
         assert not wrong
         assert n_asked >= 4
         assert ids_like(collection) == names(1, n_waves * waves)
+
+
+def jaccard(a: str, b: str) -> float:
+    own, other = ({tuple(words[i : i + 5]) for i in range(len(words) - 4)} for words in (a.split(), b.split()))
+    return len(own & other) / len(own | other)
+
+
+def test_answers_by_words_are_those_of_brute_force_while_others_write(place, monkeypatch):
+    """Documents that nobody touches are found exactly, others with the similarity of one of their texts."""
+    monkeypatch.setattr(segments, "_MAX_UNSAVED", 4)  # segments are merged again and again
+    chance, words = random.Random(1), [f"w{i}" for i in range(300)]
+    base = [chance.choice(words) for _ in range(40)]
+
+    def like(n_changed: int) -> str:
+        places = set(chance.sample(range(40), n_changed))
+        return " ".join(chance.choice(words) if i in places else word for i, word in enumerate(base))
+
+    stays = {f"s{i}": like(i % 4) for i in range(12)}
+    moves = {f"m{i}": [like(i % 3) for _ in range(6)] for i in range(8)}
+    expected = {one: jaccard(stays["s0"], text) for one, text in stays.items()}
+    expected = {one: value for one, value in expected.items() if value >= 0.3 and one != "s0"}
+    is_done = threading.Event()
+    with place.open() as collection:
+        collection.add(list(stays.items()))
+
+        def ask() -> int:
+            n_asked = 0
+            while not is_done.is_set() or not n_asked:
+                found = {one.document.doc_id: one.jaccard for one in collection.similar("s0", threshold=0.3).documents}
+                n_asked += 1
+                assert {one: value for one, value in found.items() if one in stays} == pytest.approx(expected)
+                for one in found.keys() & moves.keys():
+                    assert found[one] in [pytest.approx(jaccard(stays["s0"], text)) for text in moves[one]]
+            return n_asked
+
+        def write(ids: list[str]) -> None:
+            for version in range(6):
+                collection.add([(one, moves[one][version]) for one in ids], wave="moves")
+                if version == 3:
+                    collection.remove(ids[:1])
+            collection.remove(ids[1:2])
+            collection.purge(ids[1:2])
+
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(ask) for _ in range(4)]
+            try:
+                list(pool.map(write, (list(moves)[:4], list(moves)[4:])))
+            finally:
+                is_done.set()
+            assert sum(one.result(120) for one in asked) >= 4
+        now = stays | {one: texts[-1] for one, texts in moves.items() if one not in ("m1", "m5")}
+        found = {one.document.doc_id: one.jaccard for one in collection.similar("s0", threshold=0.3).documents}
+        last = {one: jaccard(stays["s0"], text) for one, text in now.items() if one != "s0"}
+        assert found == pytest.approx({one: value for one, value in last.items() if value >= 0.3})
 
 
 def test_threads_that_all_write_lose_nothing(place, monkeypatch):

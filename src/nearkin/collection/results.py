@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date
+from functools import cache
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -32,7 +33,7 @@ class AnswerRecord:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, those of a document and of a tolerance among them."""
         values = dict[str, object]()
-        for name in json_names(type(self)):
+        for name in json_names(type(self)):  # type: ignore[arg-type]  # mypy: a class is hashable
             value = getattr(self, name)
             values |= as_json(value) if name in FLAT else {name: as_json(value)}
         return values
@@ -42,6 +43,7 @@ FLAT = ("document", "tolerance", "similar")
 """Fields of an answer whose fields stand among its own in JSON."""
 
 
+@cache
 def json_names(answer: Any) -> list[str]:
     """Return the fields and properties of a type of records that JSON has, in order."""
     hidden = ("difference",) if answer is Piece else getattr(answer, "hidden", ())

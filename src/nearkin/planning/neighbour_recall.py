@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -125,6 +126,7 @@ RECALL = 0.999
 """Minimum share found of the documents exactly as similar as requested; of more similar ones, more are found."""
 
 
+@lru_cache(maxsize=64)
 def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     """Return the Hamming distance up to which signatures must be examined.
 

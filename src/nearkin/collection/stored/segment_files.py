@@ -13,8 +13,9 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +38,26 @@ class DamagedSegmentError(Exception):
     """A segment's files were changed; it must be rebuilt."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
-    """Contents of some consecutive loads, from ``first`` up to ``end``, ready to be searched."""
+    """Contents of some consecutive loads, from ``first`` up to ``end``, ready to be searched.
+
+    Parameters
+    ----------
+    make_vectors
+        Called for the first search by letters: only that needs the tree of a segment in memory.
+    """
 
     first: int
     end: int
-    vectors: RangeSegment
+    make_vectors: Callable[[], RangeSegment]
     words: U64
     has_features: Bool
+
+    @cached_property
+    def vectors(self) -> RangeSegment:
+        """Letter counts, ready for range search."""
+        return self.make_vectors()
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -114,7 +126,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
         check(directory, identity, fully=False)
         arrays = {path.stem: np.load(path, mmap_mode="r") for path in directory.glob("*.npy")}
         vectors = RangeSegment(**{name: arrays[name] for name in RangeSegment.array_names()})
-        segment = Segment(first, end, vectors, arrays["words"], arrays["has_features"])
+        segment = Segment(first, end, lambda: vectors, arrays["words"], arrays["has_features"])
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         raise DamagedSegmentError(f"{part_of_index(directory.name)}: {error}") from error
     if not (len(vectors) == len(segment.words) == len(segment.has_features) == end - first and vectors.is_consistent()):

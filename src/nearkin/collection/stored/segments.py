@@ -14,6 +14,7 @@ import time
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -241,7 +242,7 @@ class Segments:
 def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> segment_files.Segment:
     """Build a segment from the store."""
     vectors, words, has_features = read_contents(connection, counting, span, progress)
-    return segment_files.Segment(*span, RangeSegment.build(vectors), words, has_features)
+    return segment_files.Segment(*span, partial(RangeSegment.build, vectors), words, has_features)
 
 
 def read_contents(
