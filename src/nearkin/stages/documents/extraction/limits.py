@@ -14,7 +14,7 @@ _VALUES = {
     "time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE", "files": "N", "levels": "N",
     "ratio": "N", "ocr": "SECONDS",
 }  # fmt: skip
-_MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
+_MAX_S, _MAX_VALUE = 1 << 21, 1 << 50
 """Maximum values that system calls accept: for timers, and for everything else."""
 IN_WORDS = (
     "time=60 (seconds), memory=4GiB, size=256MiB, total=16GiB, disk=1GiB, files=1000000, levels=12, ratio=1000, "

@@ -17,6 +17,7 @@ import pytest
 from extraction_files import each, extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
+from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
     Answer,
@@ -74,6 +75,14 @@ def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
     files = written(tmp_path, {"a.zip": big, "b.zip": big})
     found = [(name, [node.origin.size_bytes for node in nodes]) for name, nodes in each(pool, files)]
     assert found == [(name, [len(big), *[2 << 22] * 8]) for name in ("a.zip", "b.zip")]
+
+
+def test_the_longest_time_that_is_accepted_is_one_that_timers_take(tmp_path):
+    with ExtractionPool(1, ExtractionLimits(time=1 << 21)) as pool:
+        found = extracted(pool, written(tmp_path, {"a.html": b"<p>It was."}))
+    assert found["a.html"].text == b"It was."
+    with pytest.raises(ParameterError, match="time=SECONDS"):
+        ExtractionLimits(time=(1 << 21) + 1)
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
