@@ -80,6 +80,8 @@ def test_batches_are_made_taken_coded_and_given_back(team: Team) -> None:
     assert (one["holder"], one["n_done"], one["n_left"], one["done_by"]) == ("ben", 1, 3, {"ben": 1})
     assert (two["holder"], two["n_documents"], two["n_done"]) == ("", 2, 0)
     assert "pass,1,ben,4,1,3,ben: 1" in ada.get("/batches.csv").text
+    assert {one["field"] for one in ada.get("/index.json").json()["tags"]} == {"responsive"}  # batches say nothing
+    assert ada.get("/conflicts.json").json()["field"] == "responsive"
     assert team.by("ben").post("/batches/hold", batch="pass=1").status_code == 303
     assert team.by("eva").post("/batches/hold", batch="pass=1", is_out="1").status_code == 303
     assert team.by("ada", "admin").post("/batches/hold", batch="pass=1").status_code == 303  # an admin takes it back

@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import conflicting_groups
+from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.deciding import tags_of
 from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.collection.groups.current import StoredGroups, stored_groups
@@ -148,6 +149,8 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
         asked = _with_groups(asked, tolerances)
         groups = stored_groups(connection, asked.tolerance, limit=_N_GROUPS)
         conflicts = conflicting_groups(connection, asked.tolerance)
+        in_batches = batch_names(connection)
+    tags = tuple(one for one in tags if one.field not in in_batches)
     values = {
         "info": counts,
         "groups": groups,
