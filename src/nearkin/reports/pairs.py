@@ -265,7 +265,8 @@ def known_facts(known: KnownFound) -> Iterator[Fact]:
         ("precision of known documents", known.precision_of_known_left, known.n_pairs_of_known_left),
     ):
         if precision is not None:
-            yield Fact(label, share_percent_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
+            how = f"of {n:,} pairs; a pair that is not known may be right"
+            yield Fact(label, share_percent_text(precision, 1), how)
     if known.mean_cosine is not None:
         yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
     yield from nonzero("known pairs skipped", known.n_told - known.n_known, "repeated, or not in the input")
