@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from nearkin.collection.collection import Collection
 from nearkin.collection.groups import members
 from nearkin.errors import ParameterError
@@ -280,6 +281,22 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
     for number, n_documents in ((2, 3), (3, 2)):  # an undo can be undone, too
         visit.post("/undo", number=number, back=place)
         assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == n_documents
+
+
+def test_passages_of_a_document_lead_to_the_documents_that_have_them(visit: Visit, place: SomePlace) -> None:
+    assert "that other documents have" not in visit.get("/document", id="lease").text
+    nearkin.passages(place.address, min_words=8, store=True)
+    page = visit.get("/document", id="lease").text
+    assert "1 passage that other documents have, too" in words_of(page)
+    (link,) = re.findall(r'href="(/passage\?number=\d+)"', page)
+    (passage,) = visit.get("/document.json", id="lease").json()["passages"]
+    assert link.endswith(f"={passage['passage']}")
+    listed = visit.get("/passage", number=passage["passage"]).text
+    assert "A passage in 3 documents" in words_of(listed)
+    assert words_of(LEASE)[passage["start"] : passage["end"]] in words_of(listed)
+    found = visit.get("/passage.json", number=passage["passage"]).json()
+    assert [one["doc_id"] for one in found["documents"]] == ["lease", "lease/copy", "lease, signed"]
+    assert all(one["doc_id"] in words_of(listed) for one in found["documents"])
 
 
 def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:

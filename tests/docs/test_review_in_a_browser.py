@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
+import nearkin
 from accessibility import faults
 from chromium import Chromium
 from commands import quick_command
@@ -189,6 +190,7 @@ PATHS = (
     "/users", "/pairs", "/reports", "/no-such-page", "/representatives", "/groups?min_documents=3",
     "/compare?a=nda-00%2Foriginal&b=nda-00%2Freordered&view=sides", "/since?show=documents",
     "/batches?q=silence", "/privilege-log", "/conflicts?field=privileged",
+    "/passage?number=0",
 )  # fmt: skip
 
 
@@ -228,6 +230,7 @@ def filled(served: Served, browser: Chromium, here: str) -> list[str]:
         opened.tag(ids, "privileged", "counsel", by="ada")
         tag(store, ids, "privileged", "no", group=None, tolerance=Tolerance.of(), options=BY_BEN)
         make_batches(store, ids, "a name " * 12, 1, options=BY_BEN)
+    nearkin.passages(served.place, min_words=8, store=True)
     for path, shown in (
         ("/groups", "tr[data-row]"),
         ("/threads", "tr[data-row]"),

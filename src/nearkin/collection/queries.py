@@ -350,10 +350,11 @@ class DocumentQueries:
         >>> passage.start, passage.end, passage.n_documents, [one.document.doc_id for one in documents]
         (18, 78, 2, ['a', 'b'])
         """
+        from nearkin.collection.stored.documents import document
         from nearkin.collection.stored.passages import passages_of
 
         with self.opened.store.reading() as connection:
-            return passages_of(connection, doc_id, version)
+            return passages_of(connection, document(connection, doc_id, version))
 
     def documents_with_passage(self, passage: int, *, limit: int = 50) -> DocumentsOfPassage:
         """List the current documents with a passage.

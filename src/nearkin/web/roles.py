@@ -35,6 +35,7 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
         "GET /threads",
         "GET /thread",
         "GET /history",
+        "GET /passage",
         "GET /exceptions",
         "GET /defensibility",
         "GET /reports",

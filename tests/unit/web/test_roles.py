@@ -23,6 +23,7 @@ READ = {
     "/group/history", "/representatives",
     "/representatives/export",
     "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
+    "/passage",
 }  # fmt: skip
 CHECK_IN = {"/check-in", "/exceptions/read", "/code", "/batches", "/privilege-log"}
 WATCH = {"/log", "/jobs", "/jobs/list", "/users", "/code/layout"}

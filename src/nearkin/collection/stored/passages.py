@@ -107,9 +107,8 @@ class PassagesOfTexts:
             store.write_facts(connection, {_WORDS: str(min_words), _END: str(end_content)})
 
 
-def passages_of(connection: Connection, doc_id: str, version: int | None) -> PassagesOfDocument:
+def passages_of(connection: Connection, document: StoredDocument) -> PassagesOfDocument:
     """Return the passages of a document."""
-    document = stored.document(connection, doc_id, version)
     facts = read_facts(connection, (_WORDS, _END))
     columns = passages.c.passage, passage_places.c.start, passage_places.c.end, passages.c.n_documents
     joined = passage_places.join(passages, passages.c.passage == passage_places.c.passage)

@@ -24,6 +24,7 @@ from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.documents import document as stored_document
 from nearkin.collection.stored.group_state import stored_tolerances
+from nearkin.collection.stored.passages import passages_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.comparison import MEDIA_TYPE, comparison_fragment, comparison_html, tracked_changes
@@ -43,6 +44,7 @@ from nearkin.web.sign_in import Visitor
 from nearkin.wording import distance_text, share_text
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
+_MAX_WITH_PASSAGE, _MAX_OF_PASSAGE = 500, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     with service.collection.opened.store.reading() as connection:
         pieces = service.marked(connection, found.text[:MAX_TEXT] if is_cut else found.text, asked.q)
         family, keyed = family_of(connection, found), quick_tags(connection)
+        repeated = passages_of(connection, found.document)
     values = {
         **beside.values,
         "found": found,
@@ -96,12 +99,14 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "quick_tags": keyed,
         "family": family,
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),
+        "repeated": repeated,
     }
     data = {
         "document": found.to_dict(),
         "family": [asdict(one) for one in family.members],
         "is_family_truncated": family.is_truncated,
         "similar": beside.data,
+        "passages": repeated.to_dict()["passages"],
     }
     return ScreenAnswer("document.html.j2", values, data)
 
@@ -290,6 +295,22 @@ def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
     return ScreenAnswer("history.html.j2", {"found": found}, found)
 
 
+class PassageQuery(msgspec.Struct, kw_only=True):
+    """A stored passage."""
+
+    number: int
+
+
+def passage(service: ReviewService, asked: PassageQuery) -> ScreenAnswer:
+    """List the documents with a passage, and show it in the first of them."""
+    found = service.collection.documents_with_passage(asked.number, limit=_MAX_WITH_PASSAGE)
+    text = ""
+    if found.documents:
+        first = found.documents[0]
+        text = service.collection.text(first.document.doc_id)[first.start : first.end][:_MAX_OF_PASSAGE]
+    return ScreenAnswer("passage.html.j2", {"found": found, "text": text}, found)
+
+
 class GroupHistoryQuery(GroupingQuery, kw_only=True):
     """A page of the members of a group in order of time, and the field of the tags that have their dates."""
 
@@ -449,6 +470,7 @@ SCREENS = (
         ),
     ),
     Screen("/history", HistoryQuery, history),
+    Screen("/passage", PassageQuery, passage),
     Screen("/group/history", GroupHistoryQuery, group_history, group_history_table),
     Screen("/since", SinceQuery, since, since_table),
 )
