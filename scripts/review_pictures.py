@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from example_pages import ROOT, run
+from review_gallery import take_gallery
 
 from nearkin.web.screens.coding import EXAMPLE
 
@@ -68,6 +69,7 @@ def fill(folder: Path) -> None:
         ["add", "matter", MAILS, "--wave", "mails", "-q"],
         ["groups", "matter", "--threshold", "0.5", "-q"],
         ["coding", "matter", "layout.toml", "-q"],
+        ["search", "matter", "confidential (liquidated OR penalty*)", "--save", "damages", "--by", "ada", "-q"],
         ["tag", "matter", "responsive=yes", *group[1:], "--by", "ada", "-q"],
         ["tag", "matter", "responsive=no", group[0], "--by", "bo", "-q"],
     ):
@@ -94,3 +96,5 @@ def photograph(browser: str, folder: Path, link: str, images: Path) -> None:
             tab.open(origin + path)
             tab.wait(f"document.querySelector({awaited!r})")
             tab.screenshot(images / f"{name}.png")
+        (images / "screens").mkdir(exist_ok=True)
+        take_gallery(tab, origin, folder, images / "screens")

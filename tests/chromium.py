@@ -48,13 +48,17 @@ class Chromium:
         for domain in ("Page", "Runtime", "Log"):
             self._call(f"{domain}.enable")
         self.resize(width, height)
-        if dark:
-            self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.prefer_dark(dark)
 
     def resize(self, width: int, height: int = 900) -> None:
         """Show pages in a window of this size."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._call("Emulation.setDeviceMetricsOverride", **size)
+
+    def prefer_dark(self, is_so: bool) -> None:
+        """Show pages in the dark colours, or in the light ones."""
+        features = [{"name": "prefers-color-scheme", "value": "dark" if is_so else "light"}]
+        self._call("Emulation.setEmulatedMedia", features=features)
 
     def trust_every_certificate(self) -> None:
         """Open pages of services whose certificate signs itself."""
@@ -98,8 +102,9 @@ class Chromium:
         self._call("Input.insertText", text=text)
 
     def screenshot(self, path: Path) -> Path:
-        """Take a picture of what is shown."""
-        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
+        """Take a picture of what is shown, as PNG, or as WebP with losses."""
+        kind = {"format": "webp", "quality": 60} if path.suffix == ".webp" else {"format": "png"}
+        path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", **kind)["data"]))
         return path
 
     def pdf(self, path: Path) -> Path:

@@ -80,4 +80,4 @@ def test_a_document_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for path in ("/document", "/code"):
             page = visit.get(path, id="d1", q="own1of3").text
             assert "<mark>own1of3</mark>" in page
-            assert f"{FOOTER[:-1]}</span>" in page
+            assert f"{FOOTER}</span>" in page

@@ -37,6 +37,7 @@ _N = 5
 _BITS = 24
 _MOST_BYTES = 1 << 25
 _A_LOT = 1 << 22
+_MOST_STOPS = 4
 _MOST_MATCHES, _MOST_PASSAGES = 1_000, 400
 """Marks of a page; a browser is slow with more."""
 Span = tuple[int, int]
@@ -121,7 +122,7 @@ def marked(connection: Connection, text: str, query: str, repeated: RepeatedWord
     found = sorted({place + i for term in terms for place in term.places_in(words) for i in range(len(term.words))})
     matches = sorted({in_text(place, place + 1) for place in found[:_MOST_MATCHES]})
     passages = [] if repeated is None else repeated.passages(words)[:_MOST_PASSAGES]
-    often = _joined([in_text(*one) for one in passages])
+    often = _joined([_with_stops(text, *in_text(*one)) for one in passages])
     cuts = sorted({0, len(text), *(place for span in (*matches, *often) for place in span)})
     return [MarkedPiece(text[a:b], _has(matches, a), _has(often, a)) for a, b in pairwise(cuts)]
 
@@ -134,6 +135,12 @@ def _words_in(text: str) -> tuple[list[Span], list[int], list[str]]:
     by_span = dict(zip(distinct, words_of(distinct), strict=True))
     words = [(place, word) for place, one in enumerate(written) for word in by_span[one]]
     return spans, [place for place, _ in words], [word for _, word in words]
+
+
+def _with_stops(text: str, begin: int, end: int) -> Span:
+    """Return a passage with the punctuation behind it."""
+    stops = text[end : end + _MOST_STOPS]
+    return begin, end + len(stops) - len(stops.lstrip(".,;:!?)\"'"))
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
