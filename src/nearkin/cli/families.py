@@ -161,6 +161,8 @@ Examples:
   nearkin passages pages.parquet --within site --boilerplate 0.3 --out menus
 
   nearkin passages train.jsonl --against eval.jsonl --min-words 13 --out contaminated
+
+  nearkin passages matter --min-words 20 --store --out clauses
 """
 
 
