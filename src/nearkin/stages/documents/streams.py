@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import IO, Any, BinaryIO, Literal, Protocol, cast
+from typing import IO, Any, BinaryIO, Literal, cast
 
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import (
@@ -33,6 +33,8 @@ from nearkin.stages.documents.encodings import (
 from nearkin.stages.documents.faults import StreamFault
 
 Progress = Callable[[int], None]
+Pull = Callable[[int], bytes]
+"""Returns about the requested number of further bytes; none at the end; StreamFault if the rest cannot be read."""
 MAX_LINE_BYTES = 1 << 30
 _SKIP_BYTES = 1 << 20
 
@@ -272,13 +274,6 @@ _STEP_BYTES = 1 << 16
 _ZSTD_WINDOW_LOG = 31
 _XZ_MEMORY_BYTES = 256 << 20
 """Memory limit for decompressing xz: xz -9 needs 65 MiB; a file may request 4 GiB."""
-
-
-class Pull(Protocol):
-    """Returns about the requested number of further bytes; none at the end."""
-
-    def __call__(self, n_bytes: int, /) -> bytes:
-        """Raise StreamFault if the rest cannot be read."""
 
 
 def compression_of(magic: bytes) -> Compression:

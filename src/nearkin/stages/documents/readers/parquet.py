@@ -151,35 +151,28 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask, added: Annotations | N
         n_bytes = 0
         group = parquet.metadata.row_group(index)
         n_rows = max(min(_COPIED_BYTES * group.num_rows // max(group.total_byte_size, 1), 1 << 16), 1)
-        fault: StreamFault | None = None
-        try:
-            for batch in _batches(parquet, n_rows, index, row):
-                every = batch if added is None else added.table(batch, row)
-                kept = _filtered(every, is_kept(np.arange(row, row + len(batch))))
-                row += len(batch)
-                if len(kept):
-                    waiting.append(kept)
-                    n_bytes += kept.nbytes
-                if n_bytes >= _ROW_GROUP_BYTES:
-                    yield waiting
-                    waiting, n_bytes = [], 0
-        except StreamFault as broken:
-            fault = broken
+        batches, fault = parquet.iter_batches(n_rows, row_groups=[index]), None
+        while True:
+            try:
+                batch = next(batches, None)
+            except (pa.ArrowException, OSError) as error:
+                batch, fault = None, damaged_row_group(error)
+            if batch is None:
+                break
+            every = batch if added is None else added.table(batch, row)
+            kept = _filtered(every, is_kept(np.arange(row, row + len(batch))))
+            row += len(batch)
+            if len(kept):
+                waiting.append(kept)
+                n_bytes += kept.nbytes
+            if n_bytes >= _ROW_GROUP_BYTES:
+                yield waiting
+                waiting, n_bytes = [], 0
         if waiting:
             yield waiting
         if fault is not None:
+            fault.line = row
             raise fault
-
-
-def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iterator[pa.RecordBatch]:
-    try:
-        for batch in parquet.iter_batches(n_rows, row_groups=[group]):
-            yield batch
-            row += len(batch)
-    except (pa.ArrowException, OSError) as error:
-        fault = damaged_row_group(error)
-        fault.line = row
-        raise fault from error
 
 
 def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:

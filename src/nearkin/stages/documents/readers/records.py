@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,21 +80,11 @@ class Records:
         return without
 
 
-class Splitter(Protocol):
-    """Finds the ends of records."""
+class LineSplitter:
+    """Finds the ends of records: each line is one."""
 
     def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
         """Return the complete records, and the position and the line after them."""
-
-    def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there."""
-
-
-class LineSplitter:
-    """Each line is a record."""
-
-    def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
-        """Return the complete lines; see `Splitter`."""
         ends: I64 = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
         if at_end and len(data) and (not len(ends) or ends[-1] < len(data)):
             ends = np.append(ends, len(data))
@@ -105,13 +94,13 @@ class LineSplitter:
         return records, int(ends[-1]) if len(ends) else 0, line + len(ends)
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        """Return the end of the line; see `Splitter`."""
+        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there."""
         end = piece.find(b"\n")
         return end, int(end >= 0)
 
 
 def read_records(
-    stream: ByteStream, splitter: Splitter, block_bytes: int, max_record_bytes: int = MAX_DOCUMENT_BYTES
+    stream: ByteStream, splitter: LineSplitter, block_bytes: int, max_record_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[Records]:
     """Yield the records of blocks of about ``block_bytes`` each, larger only for longer records."""
     room = bytearray(block_bytes)
@@ -155,7 +144,7 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
         yield records.part(first, len(records)) if first else records
 
 
-def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -> tuple[int, int]:
+def _skip(stream: ByteStream, splitter: LineSplitter, held: memoryview, line: int) -> tuple[int, int]:
     """Skip the rest of a record; return the number of its bytes, and of its line ends."""
     first, n_lines = [held], 0
 
@@ -227,7 +216,7 @@ class FieldSplitter(LineSplitter):
         return None
 
     def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
-        """Return the complete records that are not blank; see `Splitter`."""
+        """Return the complete records that are not blank; see `LineSplitter`."""
         view, scanned = np.frombuffer(data, np.uint8), None
         ends = self._clean_ends(view, at_end=at_end) if self.is_plain else None
         if ends is None:
@@ -280,7 +269,7 @@ class FieldSplitter(LineSplitter):
             yield ScannedRecord(fields, end, fault)
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        """Return the first line end outside of quotes; see `Splitter`."""
+        """Return the first line end outside of quotes; see `LineSplitter`."""
         view = np.frombuffer(piece, np.uint8)
         breaks, quotes = _line_ends(view, at_end=True), np.flatnonzero(view == _QUOTE)
         n_lines = 0
