@@ -20,7 +20,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.groups import members
 from nearkin.errors import ParameterError
 from nearkin.web import later
-from nearkin.web.screens import groups
+from nearkin.web.screens import groups, lists
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
@@ -355,6 +355,15 @@ def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.Monk
     assert words_of(visit.get("/document/alike", id="lease").text)[:60] == words_of(part)[:60]
     with pytest.raises(AssertionError, match="no-such"):
         visit.get("/compare.json", a="lease", b="no-such")
+
+
+def test_a_list_has_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [one["doc_id"] for one in visit.get("/list.json").json()["documents"]]
+    monkeypatch.setattr(lists, "_PAGE_SIZE", 2)
+    pages = [visit.get("/list.json", page=1 + i).json() for i in range(len(whole) // 2 + 1)]
+    assert [one["doc_id"] for page in pages for one in page["documents"]] == whole
+    assert {page["n_found"] for page in pages} == {len(whole)}
+    assert "Page 2 of" in visit.get("/list", page=2).text
 
 
 def test_a_search_is_saved_and_narrowed(visit: Visit) -> None:

@@ -237,10 +237,16 @@ class ListedDocuments(Tabular, AnswerRecord):
 
 
 def listed(
-    connection: Connection, wanted: DocumentFilter, sort: Sort, limit: int | None, date_tag: str = DATE_TAG
+    connection: Connection,
+    wanted: DocumentFilter,
+    sort: Sort,
+    limit: int | None,
+    date_tag: str = DATE_TAG,
+    *,
+    offset: int = 0,
 ) -> ListedDocuments:
     """List documents; see `Collection.documents`."""
-    table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
+    table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag, offset=offset), LISTED)
     n_found = n_listed(connection, wanted) if limit is not None else len(table)
     return ListedDocuments(table, n_found, *n_late(connection, wanted))
 
@@ -282,6 +288,8 @@ def listed_batches(
     sort: Sort = "id",
     limit: int | None = None,
     date_tag: str = DATE_TAG,
+    *,
+    offset: int = 0,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents that meet the conditions in batches, so that a list of any length takes little memory."""
     if not is_among(sort, get_args(Sort)):
@@ -294,7 +302,7 @@ def listed_batches(
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
-    page = _sorted(connection, page, sort).limit(limit and min(limit, _MOST_ROWS))
+    page = _sorted(connection, page, sort).limit(limit and min(limit, _MOST_ROWS)).offset(offset or None)
     query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(tags.c.value), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None

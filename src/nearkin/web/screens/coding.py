@@ -177,7 +177,7 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
 def _queue(service: ReviewService, connection: Connection, asked: CodeQuery, layout: CodingLayout) -> Queue:
     """Return a queue: made when somebody enters it, and kept, whatever is coded meanwhile, for who is at a document."""
     value = asked.tolerance.value if asked.group is not None else None
-    given = msgspec.structs.replace(asked, at=None, limit=0, which="current", value=value)
+    given = msgspec.structs.replace(asked, at=None, page=1, which="current", value=value)
     key = msgspec.json.encode(given).decode()
     kept = None if asked.at is None else service.queues.find(key)
     queue = kept or Queue(tuple(dict.fromkeys(queue_ids(service, connection, given))), look=asked.look)

@@ -25,7 +25,8 @@ from nearkin.web.screens.administration import running_jobs
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
-_PAGE_SIZE, _MAX_SHOWN = 100, 2_000
+_PAGE_SIZE = 200
+"""Documents of a page, which make fewer than 3,000 elements."""
 
 
 class SearchQuery(msgspec.Struct, kw_only=True):
@@ -91,7 +92,7 @@ class ListQuery(GroupingQuery, kw_only=True):
     tag: str | None = None
     group: int | None = None
     sort: Sort = "id"
-    limit: int = _PAGE_SIZE
+    page: int = 1
 
     def wanted(self) -> DocumentFilter:
         """Return the conditions."""
@@ -111,9 +112,9 @@ class ListQuery(GroupingQuery, kw_only=True):
 
 def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
     """List documents."""
-    limit = max(1, min(asked.limit, _MAX_SHOWN))
+    page = ListPage.asked(asked.page, _PAGE_SIZE)
     with service.collection.opened.store.reading() as connection:
-        found = listed(connection, asked.wanted(), asked.sort, limit)
+        found = listed(connection, asked.wanted(), asked.sort, _PAGE_SIZE, offset=page.start)
         rows = found.table.to_pylist()
         tags = tags_of(connection, [row["doc_id"] for row in rows])
     values = {
@@ -121,9 +122,9 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
         "rows": rows,
         "tags": tags,
         "late": list(later_facts(found.n_not_grouped, found.n_decisions)),
-        "more": min(_MAX_SHOWN, limit * 4) if found.is_truncated and limit < _MAX_SHOWN else None,
+        "page": page.of(found.n_found),
     }
-    return ScreenAnswer("list.html.j2", values, found.to_dict() | {"tags": tags})
+    return ScreenAnswer("list.html.j2", values, found.to_dict() | {"page": page.number, "tags": tags})
 
 
 def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
