@@ -87,13 +87,13 @@ class DelimitedReader(StreamReader):
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield a batch for each block of records; SourceError without a header or a column."""
         source, splitter = opened.source, self.splitter(opened.source.delimiter)
-        layout: Layout | None = None
+        layout: FieldLayout | None = None
         ids, has_lines = IdType(), bool(stream.peek(1))
         for block in read_records(stream, splitter, opened.batch_bytes, source.max_document_bytes):
             records = block
             if layout is None:
                 header, records = _split_header(block, splitter, source.name)
-                layout = Layout.of(header, opened, "text")
+                layout = FieldLayout.of(header, opened, "text")
             if records.fault is not None:
                 yield problem_batch(ids, int(records.lines[0]), records.fault)
             elif len(records):
@@ -203,7 +203,7 @@ def _bytes(value: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class FieldLayout:
     """Places of the wanted columns among the fields of a record."""
 
     n_columns: int
@@ -213,7 +213,7 @@ class Layout:
     carry: list[int | None]
 
     @classmethod
-    def of(cls, header: list[str], opened: OpenedSource, text: str) -> Layout:
+    def of(cls, header: list[str], opened: OpenedSource, text: str) -> FieldLayout:
         """Find the columns, ``text`` if none is named; SourceError if one is missing or not unique."""
         source, keep = opened.source, opened.keep
 
@@ -264,7 +264,7 @@ def _scanned(records: Records, splitter: FieldSplitter) -> Sequence[ScannedRecor
 
 
 def _read(
-    records: Records, layout: Layout, splitter: FieldSplitter, keep: KeepColumn | None, ids: IdType
+    records: Records, layout: FieldLayout, splitter: FieldSplitter, keep: KeepColumn | None, ids: IdType
 ) -> pa.RecordBatch:
     table = _arrow_table(records, layout, splitter.delimiter) if records.scanned is None else None
     if table is None:
@@ -286,7 +286,7 @@ def _read(
     )
 
 
-def _arrow_table(records: Records, layout: Layout, delimiter: str) -> pa.Table | None:
+def _arrow_table(records: Records, layout: FieldLayout, delimiter: str) -> pa.Table | None:
     start, end = int(records.starts[0]), int(records.ends[-1])
     if bytes(records.data[start : start + len(_BOM)]) == _BOM:  # Arrow would remove it even in the middle of the file
         return None
@@ -311,7 +311,7 @@ def _arrow_table(records: Records, layout: Layout, delimiter: str) -> pa.Table |
 
 
 def _one_by_one(
-    records: Sequence[ScannedRecord], lines: list[int], layout: Layout, keep: KeepColumn | None, ids: IdType
+    records: Sequence[ScannedRecord], lines: list[int], layout: FieldLayout, keep: KeepColumn | None, ids: IdType
 ) -> pa.RecordBatch:
     rows = RowList(keep=keep, are_characters=True, ids=ids)
     for record, line in zip(records, lines, strict=True):

@@ -33,7 +33,7 @@ from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream, sniffed
 from nearkin.stages.documents.reader import StreamReader, stream_of
-from nearkin.stages.documents.readers.delimited import Layout
+from nearkin.stages.documents.readers.delimited import FieldLayout
 from nearkin.stages.documents.readers.load_records import (
     SEPARATOR,
     SINGLE_BYTE,
@@ -178,7 +178,7 @@ def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadFile:
     records: Iterator[LoadRecord]
-    layout: Layout
+    layout: FieldLayout
     names: list[str]
     newline: str
     family: Sequence[int]
@@ -218,7 +218,7 @@ def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
     header = next(records, None)
     if header is None:
         raise SourceError(f"{source.name} has no header.")
-    names, layout = header.fields, Layout.of(header.fields, opened, "TEXTPATH")
+    names, layout = header.fields, FieldLayout.of(header.fields, opened, "TEXTPATH")
     columns, text = columns_of(names), names[layout.text[0]]
     seen = [str(record[text]) for record in _sample_records(head.data, dialect)[1:]]
     return _LoadFile(

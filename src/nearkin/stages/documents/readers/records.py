@@ -173,7 +173,7 @@ def other_number(n_fields: int, n_columns: int) -> RecordFault:
     return RecordFault("damaged", f"{counted(n_fields, 'field')} where the header has {n_columns:,}")
 
 
-class _Lines:
+class _LinesAgain:
     def __init__(self, lines: list[str]) -> None:
         self.all, self.at, self.is_at_end = lines, 0, False
 
@@ -243,7 +243,7 @@ class FieldSplitter(LineSplitter):
         pieces = data.splitlines(keepends=True)
         if pieces and not is_all and not pieces[-1].endswith(b"\n"):
             pieces.pop()
-        lines = _Lines([self.unified(piece.decode("utf-8", "surrogateescape")) for piece in pieces])
+        lines = _LinesAgain([self.unified(piece.decode("utf-8", "surrogateescape")) for piece in pieces])
         csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
         rows = csv.reader(
             lines, delimiter=self.delimiter, quotechar=self.quote or None, strict=True,
