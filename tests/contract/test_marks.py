@@ -1,17 +1,16 @@
-"""Marks in a text: words of a query, and passages of many other texts, those of a plain count of word 5-grams."""
+"""Marks in a text: words of a query, and stored passages of many documents outside the groups of a document."""
 
 from __future__ import annotations
 
-import random
-import re
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import nearkin
 from nearkin.collection.collection import Collection
-from nearkin.collection.word_search.marking import MIN_TEXTS, MIN_WORDS, RepeatedWords, marked
+from nearkin.collection.stored.passages import passages_of
+from nearkin.collection.word_search.marking import MIN_DOCUMENTS, marked
 from nearkin.web import later
 from places import SomePlace
 from review_client import Visit
@@ -20,55 +19,40 @@ FOOTER = "This message is for the named reader only; if it reached you by mistak
 
 
 def letters(n: int) -> dict[str, str]:
-    """Letters with passages of several lengths in common, each in a random order."""
-    chance = random.Random(4)
-    shared = [" ".join(f"w{i}x{k}" for i in range(10 + k)) for k in range(6)]
-    return {
-        f"d{i}": " ".join([*chance.sample(shared, 4), *(f"own{i}of{k}" for k in range(20)), FOOTER]) for i in range(n)
-    }
+    """Return letters with nothing in common but the footer."""
+    return {f"d{i}": f"{' '.join(f'own{i}of{k}' for k in range(30))}. {FOOTER}" for i in range(n)}
 
 
-def grams(text: str) -> list[str]:
-    words = re.findall(r"\w+", text.lower())
-    return [" ".join(words[i : i + 5]) for i in range(len(words) - 4)]
-
-
-def repeated_words(text: str, counts: Counter[str]) -> list[str]:
-    """The words of passages by definition."""
-    words, is_often = re.findall(r"\w+", text.lower()), [counts[one] > MIN_TEXTS for one in grams(text)]
-    found, start = list[str](), None
-    for i, often in enumerate([*is_often, False]):
-        if often and start is None:
-            start = i
-        if not often and start is not None:
-            found += words[start : i + 4] if i + 4 - start >= MIN_WORDS else []
-            start = None
-    return found
-
-
-def test_passages_are_those_of_a_plain_count(place: SomePlace) -> None:
-    texts = letters(12)
-    counts = Counter(one for text in texts.values() for one in set(grams(text)))
+@pytest.mark.parametrize("n_documents", [MIN_DOCUMENTS, MIN_DOCUMENTS + 1])
+def test_a_passage_of_five_other_documents_is_marked(place: SomePlace, n_documents: int) -> None:
     with place.open() as collection:
-        collection.add(list(texts.items()))
-        repeated = RepeatedWords(collection.opened)
+        collection.add(list(letters(n_documents).items()))
+        nearkin.passages(place.address, min_words=8, store=True)
+        details = collection.details("d1")
         with collection.opened.store.reading() as connection:
-            for text in texts.values():
-                pieces = marked(connection, text, "sender NOT own1of1", repeated)
-                assert "".join(one.text for one in pieces) == text
-                assert [one.text for one in pieces if one.is_match] == ["sender"]
-                words = re.findall(r"\w+", " ".join(one.text for one in pieces if one.is_repeated).lower())
-                assert words == repeated_words(text, counts)
-                assert FOOTER.split()[0].lower() in words
+            passages = passages_of(connection, details.document).passages
+            pieces = marked(connection, details, len(details.text), "sender NOT own1of1", passages)
+            beginning = marked(connection, details, details.text.index("message"), "", passages)
+    assert [passage.n_documents for passage in passages] == [n_documents]
+    assert "".join(piece.text for piece in pieces) == details.text
+    assert [piece.text for piece in pieces if piece.is_match] == ["sender"]
+    is_marked = n_documents > MIN_DOCUMENTS
+    assert "".join(piece.text for piece in pieces if piece.is_repeated) == (FOOTER.rstrip(".") if is_marked else "")
+    assert [piece.text for piece in beginning if piece.is_repeated] == (["This "] if is_marked else [])
 
 
-def test_near_duplicates_count_once(place: SomePlace) -> None:
+def test_passages_of_near_duplicates_are_not_marked(place: SomePlace) -> None:
     versions = [(f"v{i}", f"{' '.join(f'clause{k}' for k in range(80))} version {i} is {i}") for i in range(9)]
     with place.open() as collection:
         collection.add(versions)
-        assert RepeatedWords(collection.opened).passages([f"clause{k}" for k in range(80)]) == [(0, 80)]
-        collection.groups()
-        assert RepeatedWords(collection.opened).passages([f"clause{k}" for k in range(80)]) == []
+        nearkin.passages(place.address, min_words=8, store=True)
+        for n_marked in (1, 0):
+            details = collection.details("v1")
+            with collection.opened.store.reading() as connection:
+                passages = passages_of(connection, details.document).passages
+                pieces = marked(connection, details, len(details.text), "", passages)
+            assert sum(piece.is_repeated for piece in pieces) == n_marked
+            collection.groups()
 
 
 def test_a_document_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +60,9 @@ def test_a_document_shows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with Collection.open(tmp_path / "matter", create=True) as collection:
         collection.add(list(letters(8).items()))
         collection.coding("fields = [{name = 'responsive', kind = 'yes-no'}]")
+        nearkin.passages(tmp_path / "matter", min_words=8, store=True)
         visit = Visit(collection).sign_in()
         for path in ("/document", "/code"):
             page = visit.get(path, id="d1", q="own1of3").text
             assert "<mark>own1of3</mark>" in page
-            assert f"{FOOTER}</span>" in page
+            assert f'class="repeated">{FOOTER.rstrip(".")}</span>' in page

@@ -48,7 +48,7 @@ class Later:
         self._thread: threading.Thread | None = None
         self._is_over = False
 
-    def get(self, key: Hashable, n_characters: int, work: Callable[[], Found], waiting_s: float | None = None) -> Found:
+    def get(self, key: Hashable, n_characters: int, work: Callable[[], Found]) -> Found:
         """Return the result of work about texts of a size: at once if they are short.
 
         Raises
@@ -71,7 +71,7 @@ class Later:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(key)
         try:
-            return future.result(timeout=_WAITING_S if waiting_s is None else waiting_s)
+            return future.result(timeout=_WAITING_S)
         except TimeoutError:
             if not future.done():
                 raise NotYet(future) from None

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
-import math
-import sys
 import threading
 import time
 from bisect import bisect_left
@@ -14,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -28,7 +24,6 @@ from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF,
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
-from nearkin.collection.word_search.marking import MarkedPiece, RepeatedWords, marked
 from nearkin.errors import CollectionBusyError, RefusedError
 from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.activities import activity_in_words, change_words, changed_names
@@ -37,11 +32,9 @@ from nearkin.reports.facts.stored import state_of
 from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text
-from nearkin.store.bulk import number_after_last
-from nearkin.store.schema import contents
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import Job, JobRunner
-from nearkin.web.later import Later, NotYet
+from nearkin.web.later import Later
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.roles import SCREEN_PATHS
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
@@ -50,8 +43,6 @@ from nearkin.web.sign_in import own_address
 from nearkin.wording import distance_text
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from nearkin.collection.decisions.log import Activity
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.file import Users
@@ -173,15 +164,6 @@ class ReviewService:
         if future.cancel():
             raise CollectionBusyError("The changes before this one took too long, so it was not begun. Try again.")
         return self.jobs.follow(future, by=by, in_words=in_words)
-
-    def marked(self, connection: Connection, text: str, query: str) -> list[MarkedPiece]:
-        """Return the beginning of a text in pieces, with marks; repeated passages once these are counted."""
-        n_contents, repeated = number_after_last(connection, contents.c.content), None
-        about = n_contents and round(10 * math.log2(n_contents))  # counted anew when there are 7% more
-        with contextlib.suppress(NotYet):
-            work = partial(RepeatedWords, self.collection.opened)
-            repeated = self.later.get(("repeated words", about), sys.maxsize, work, 0)
-        return [*marked(connection, text[:MAX_TEXT], query, repeated), MarkedPiece(text[MAX_TEXT:])]
 
     def last_activity(self) -> int:
         """Return the number of the last activity; 0 before the first."""

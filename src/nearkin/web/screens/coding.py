@@ -28,6 +28,8 @@ from nearkin.collection.listing.details import DocumentDetails, details, family_
 from nearkin.collection.listing.lists import listed_ids
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_rows
+from nearkin.collection.stored.passages import passages_of
+from nearkin.collection.word_search.marking import marked
 from nearkin.collection.word_search.searching import found_ids
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.nouns import counted
@@ -145,7 +147,8 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         index = ids.index(at) if at in ids else None
         rows = list(_rows(connection, ids, index or 0, done))
         found = details(connection, at, None)
-        pieces = service.marked(connection, found.text[:MAX_TEXT], asked.q)
+        passages = passages_of(connection, found.document).passages
+        pieces = marked(connection, found, MAX_TEXT, asked.q, passages)
         holder = None if asked.batch is None else holder_of(connection, asked.batch)
         two = [] if asked.look else two_values(connection, of=at)
     if asked.look:  # blind: without what was set, and by whom

@@ -25,6 +25,7 @@ from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.documents import document as stored_document
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.stored.passages import passages_of
+from nearkin.collection.word_search.marking import marked
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.comparison import MEDIA_TYPE, comparison_fragment, comparison_html, tracked_changes
@@ -88,9 +89,10 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     except NotYet:
         beside = ScreenAnswer("", {}, None)
     with service.collection.opened.store.reading() as connection:
-        pieces = service.marked(connection, found.text[:MAX_TEXT] if is_cut else found.text, asked.q)
         family, keyed = family_of(connection, found), quick_tags(connection)
         repeated = passages_of(connection, found.document)
+        n_characters = MAX_TEXT if is_cut else len(found.text)
+        pieces = marked(connection, found, n_characters, asked.q, repeated.passages)
     values = {
         **beside.values,
         "found": found,
