@@ -18,6 +18,7 @@ from nearkin.store.schema import activity, groupings
 AT_ONCE = 60_000
 """Characters of texts that are compared while the page is made."""
 _WAITING_S = 0.15
+_CLOSING_S = 10.0
 _MAX_KEPT = 64
 _OF_NO_GROUP = (TAG, "untag", CODE, CODING, SEARCH, "note", "group-note")
 Found = TypeVar("Found")
@@ -107,7 +108,9 @@ class Later:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """Begin no more work."""
+        """Begin no more work, and wait a while for what is being done."""
         with self._changed:
             self._is_over = True
             self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(_CLOSING_S)
