@@ -36,8 +36,10 @@ def checking_arguments(function: _F) -> _F:
     nearkin.errors.ParameterError: is_slow: must be True or False. Got: 'no'
     """
     parameters = inspect.signature(function).parameters.values()
-    flags = {one.name: one.annotation in _FLAGS[2:] for one in parameters if one.annotation in _FLAGS}
-    places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    flags = {
+        parameter.name: parameter.annotation in _FLAGS[2:] for parameter in parameters if parameter.annotation in _FLAGS
+    }
+    places = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
 
     def checked(name: str, value: object) -> object:
         value = plain_argument(name, value)
@@ -93,8 +95,10 @@ def checking_types(function: _F) -> _F:
 
     @functools.cache  # at the first call: the modules of the classes are loaded by then
     def classes() -> Mapping[str, type]:
-        found = {name: _class_of(one.annotation, function) for name, one in signature.parameters.items()}
-        return {name: one for name, one in found.items() if one is not None}
+        annotated = {
+            name: _class_of(parameter.annotation, function) for name, parameter in signature.parameters.items()
+        }
+        return {name: parameter for name, parameter in annotated.items() if parameter is not None}
 
     @functools.wraps(function)
     def called(*values: Any, **given: Any) -> Any:
@@ -117,12 +121,12 @@ def _class_of(annotation: object, function: Callable[..., Any]) -> type | None:
     if annotation in ("str", str):
         return str
     first, *rest = str(annotation).split(".")
-    found = functools.reduce(lambda one, name: getattr(one, name, None), rest, function.__globals__.get(first))
+    value = functools.reduce(lambda place, name: getattr(place, name, None), rest, function.__globals__.get(first))
     for step in ("__origin__", "__value__", "__origin__"):  # of arrays of one type, which newer versions alias by name
-        found = getattr(found, step, found)
-    package = getattr(found, "__module__", "").partition(".")[0]
-    is_known = package in ("numpy", "pyarrow", "nearkin") and not getattr(found, "_is_protocol", False)
-    return found if isinstance(found, type) and is_known else None
+        value = getattr(value, step, value)
+    package = getattr(value, "__module__", "").partition(".")[0]
+    is_known = package in ("numpy", "pyarrow", "nearkin") and not getattr(value, "_is_protocol", False)
+    return value if isinstance(value, type) and is_known else None
 
 
 def _is_no_value(value: object) -> bool:

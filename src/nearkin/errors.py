@@ -46,8 +46,8 @@ def _escaped(message: str) -> str:
     return _SURROGATE.sub(_code_of, message)
 
 
-def _code_of(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _code_of(character: re.Match[str]) -> str:
+    code = ord(character[0])
     return rf"\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else rf"\u{code:04x}"
 
 
@@ -197,18 +197,18 @@ class FingerprintError(NearkinError):
     exit_code = 2
 
     @classmethod
-    def of(cls, what: str, cannot: str, one: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
+    def of(cls, what: str, cannot: str, left: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
         """Make an error that names what was mixed and the parameters in which the two fingerprints differ."""
-        parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
+        parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (left, other)]
         names = [name for name in dict.fromkeys([*parts[0], *parts[1]]) if parts[0].get(name) != parts[1].get(name)]
         if "method" in names:  # whose other parameters then say nothing
             names = ["method"]
-        told = [
-            f"{name} has {', '.join(f'{part}={own.get(part, chr(8211))}' for part in names) or fingerprint}"
-            for (name, fingerprint), own in zip((one, other), parts, strict=True)
+        descriptions = [
+            f"{name} has {', '.join(f'{part}={named_parts.get(part, chr(8211))}' for part in names) or fingerprint}"
+            for (name, fingerprint), named_parts in zip((left, other), parts, strict=True)
         ]
         different = " and ".join(names) or "fingerprint"
-        return cls(f"{what} that differ in {different} cannot {cannot}: {', '.join(told)}.")
+        return cls(f"{what} that differ in {different} cannot {cannot}: {', '.join(descriptions)}.")
 
 
 _PARTS = {"size": "bits", "shingle": "features", "nonzero": "density"}

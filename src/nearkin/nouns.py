@@ -16,9 +16,9 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {agreeing(n, noun, plural)}"
 
 
-def agreeing(n: int, one: str, many: str = "") -> str:
+def agreeing(n: int, singular: str, many: str = "") -> str:
     """Return the noun or the verb that agrees with a number, without the number."""
-    return one if n == 1 else many or f"{one}s"
+    return singular if n == 1 else many or f"{singular}s"
 
 
 def wave_text(name: object) -> str:

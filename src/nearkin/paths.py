@@ -88,7 +88,7 @@ def path_of(given: object, parameter: str) -> Path:
 def rule_of_lengths(path: str) -> str | None:
     """Return the rule that a path breaks if no file can have it, because a name or the whole is too long."""
     is_in_bytes = sys.platform == "linux"  # other systems count characters
-    if max(len(os.fsencode(one)) if is_in_bytes else len(one) for one in path.split(os.sep)) > _MAX_PART:
+    if max(len(os.fsencode(part)) if is_in_bytes else len(part) for part in path.split(os.sep)) > _MAX_PART:
         return f"a path, whose names have at most {_MAX_PART} {'bytes' if is_in_bytes else 'characters'} each"
     return f"a path of at most {_MAX_PATH:,} bytes" if is_in_bytes and len(os.fsencode(path)) > _MAX_PATH else None
 
@@ -99,8 +99,8 @@ def check_outside_collections(place: str | os.PathLike[str], option: str = "--ou
     while (outer := os.path.dirname(inner)) != inner:
         if os.path.lexists(os.path.join(outer, DATABASE)):
             shown, where = printable(os.fspath(place)), printable(outer)
-            said = f"Cannot write {shown}: {where} is a collection. Choose a place for "
-            raise OutputError(f"{said}{option} outside it.")
+            sentence = f"Cannot write {shown}: {where} is a collection. Choose a place for "
+            raise OutputError(f"{sentence}{option} outside it.")
         inner = outer
 
 
@@ -113,15 +113,15 @@ def is_one_of(place: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[
     (True, False)
     """
     try:
-        found = os.stat(place)
+        status = os.stat(place)
     except (OSError, ValueError):
         return False
-    return any(_is_file(found, os.fspath(one)) for one in inputs)
+    return any(_is_file(status, os.fspath(path)) for path in inputs)
 
 
-def _is_file(found: os.stat_result, path: str) -> bool:
+def _is_file(status: os.stat_result, path: str) -> bool:
     try:
-        return os.path.samestat(found, os.fstat(0) if path == "-" else os.stat(path))
+        return os.path.samestat(status, os.fstat(0) if path == "-" else os.stat(path))
     except (OSError, ValueError):  # standard input is closed, or there is no such file
         return False
 
@@ -140,14 +140,14 @@ def shown_path(path: str) -> str:
     shown = printable(path)
     if _ESCAPED_BYTE.search(path) is None or on_disk(shown) == path:
         return shown
-    return printable(_ESCAPED_BYTE.sub(lambda found: rf"\x5c{found[0][1:]}", path))
+    return printable(_ESCAPED_BYTE.sub(lambda escaped: rf"\x5c{escaped[0][1:]}", path))
 
 
 def on_disk(path: str) -> str:
     r"""Return the path of the file that `shown_path` or `printable` wrote, with bytes that are not UTF-8 escaped."""
     if _ESCAPED_BYTE.search(path) is None:
         return path
-    raw = _ESCAPED_BYTE.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), path)
+    raw = _ESCAPED_BYTE.sub(lambda escaped: os.fsdecode(bytes.fromhex(escaped[1])), path)
     return raw if os.path.lexists(raw) else path
 
 
@@ -157,7 +157,7 @@ def check_are_texts(given: Sequence[object], instead: str) -> None:
     Strings are names of files if each of them is one line of at most 1,024 characters and names a file or folder that
     exists, is a glob that finds one, or ends in the suffix of another that does.
     """
-    paths = [one for one in given if isinstance(one, os.PathLike)]
+    paths = [value for value in given if isinstance(value, os.PathLike)]
     if names := paths or _names(given):
         came = counted(len(names), "name of a file or folder", "names of files or folders")
         shown = reveal_line(os.fsdecode(names[0]))
@@ -166,7 +166,7 @@ def check_are_texts(given: Sequence[object], instead: str) -> None:
 
 def _names(given: Sequence[object]) -> list[str]:
     suffixes, missing = set[str](), set[str]()
-    names = [os.fsdecode(one) for one in given if isinstance(one, str | bytes)]
+    names = [os.fsdecode(value) for value in given if isinstance(value, str | bytes)]
     for name in names:
         suffix = os.path.splitext(name)[1]
         if _is_found(name):
@@ -205,8 +205,8 @@ def _number_in(message: str) -> int:
     """Error number in messages of Arrow and numpy: ``[errno 28] …``, or a number of unwritten items."""
     if " requested and " in message:
         return errno.EFBIG if has_limit_on_files() else errno.ENOSPC
-    found = re.search(r"\[errno (\d+)\]", message, re.IGNORECASE)
-    return int(found[1]) if found else 0
+    occurrence = re.search(r"\[errno (\d+)\]", message, re.IGNORECASE)
+    return int(occurrence[1]) if occurrence else 0
 
 
 def has_limit_on_files() -> bool:
@@ -252,10 +252,10 @@ def is_like_a_server(place: str) -> bool:
 def _url(place: str | os.PathLike[str]) -> str | None:
     if isinstance(place, str) and "://" not in place and not is_like_a_server(place):
         return None
-    found = _URL.fullmatch(os.fspath(place))
-    if found is None or isinstance(place, str):
-        return found and found[0]
-    return f"{found[1]}:{'///' if found[1].lower() == 'file' else '//'}{found[2]}"
+    occurrence = _URL.fullmatch(os.fspath(place))
+    if occurrence is None or isinstance(place, str):
+        return occurrence and occurrence[0]
+    return f"{occurrence[1]}:{'///' if occurrence[1].lower() == 'file' else '//'}{occurrence[2]}"
 
 
 def file_sha256(path: str) -> str:

@@ -356,8 +356,8 @@ class TermCounts:
 
     def part(self, first: int, end: int) -> TermCounts:
         """Return the documents from ``first`` up to but not including ``end``."""
-        own = slice(int(self.offsets[first]), int(self.offsets[end]))
-        return TermCounts(self.terms[own], self.counts[own], self.offsets[first : end + 1] - self.offsets[first])
+        block = slice(int(self.offsets[first]), int(self.offsets[end]))
+        return TermCounts(self.terms[block], self.counts[block], self.offsets[first : end + 1] - self.offsets[first])
 
 
 @dataclass(frozen=True, slots=True)

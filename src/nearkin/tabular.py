@@ -84,17 +84,17 @@ def histogram_of_bits(distances: pa.ChunkedArray, most: int, title: str, n_bins:
     {'0–4': 2, '5–9': 0, '10–14': 0, '15–19': 0, '20–24': 1}
     """
     width = most // n_bins + 1
-    found = np.bincount(distances.to_numpy() // width, minlength=most // width + 1).tolist()
-    bounds = [(i * width, min((i + 1) * width - 1, most)) for i in range(len(found))]
+    counts = np.bincount(distances.to_numpy() // width, minlength=most // width + 1).tolist()
+    bounds = [(i * width, min((i + 1) * width - 1, most)) for i in range(len(counts))]
     named = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in bounds]
-    return Histogram(title, dict(zip(named, found)))
+    return Histogram(title, dict(zip(named, counts)))
 
 
 def counts_of(values: pa.ChunkedArray, title: str) -> Histogram:
     """Return how often each value occurs, the most frequent first; nulls are omitted."""
-    found: list[Mapping[str, Any]] = values.drop_null().value_counts().to_pylist()
-    ordered = sorted(found, key=lambda one: (-one["counts"], str(one["values"])))
-    return Histogram(title, {str(one["values"]): one["counts"] for one in ordered})
+    counts: list[Mapping[str, Any]] = values.drop_null().value_counts().to_pylist()
+    ordered = sorted(counts, key=lambda count: (-count["counts"], str(count["values"])))
+    return Histogram(title, {str(count["values"]): count["counts"] for count in ordered})
 
 
 def _not_installed(package: str) -> MissingExtraError:

@@ -84,8 +84,8 @@ def reveal(text: str) -> str:
     return _HIDDEN.sub(_shown, text)
 
 
-def _shown(found: re.Match[str]) -> str:
-    return f"⟨U+{ord(found.group()):04X}⟩"
+def _shown(character: re.Match[str]) -> str:
+    return f"⟨U+{ord(character.group()):04X}⟩"
 
 
 _WORD = "Warning: "

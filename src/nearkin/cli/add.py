@@ -89,9 +89,9 @@ def add(job: AddCommand) -> None:
             if is_first:  # passages are not looked for again in texts that were stored before
                 opened.opened.counting.ignored.say_not_found(bars.say)
     damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-    beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
+    beside = {} if not_read is None else {"not_read": [file.as_stored() for file in not_read]}
     answer(
         job,
-        lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
+        lambda: asdict(added) | {"damaged_files": [file.as_stored() for file in damaged], **beside},
         lambda console: console.say(add_facts(added, damaged)),
     )

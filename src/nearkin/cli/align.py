@@ -207,7 +207,7 @@ def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
     yield Fact("pairs of words", aligned.n_word_pairs)
     origin = aligned.table.origin
     for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
-        steps = " → ".join(f"{one:,.1f}" for one in perplexities)
+        steps = " → ".join(f"{perplexity:,.1f}" for perplexity in perplexities)
         yield Fact(f"perplexity, {language}", steps, "per word, by iteration")
     yield Fact("time", f"{aligned.elapsed_s:.1f} s", f"{aligned.align_s:.1f} s of alignment")
     yield from damage_facts(aligned.damaged_files)
@@ -291,17 +291,22 @@ def show(job: TranslationsCommand) -> None:
     """Show the translations of a word."""
     from nearkin.workflows.aligning.dictionary import look_up
 
-    found = look_up(job.table, job.word, is_reverse=job.reverse)
-    answer(job, found.summary, lambda console: _show_translations(console, found))
+    translations = look_up(job.table, job.word, is_reverse=job.reverse)
+    answer(job, translations.summary, lambda console: _show_translations(console, translations))
 
 
-def _show_translations(console: Printer, found: LookedUp) -> None:
+def _show_translations(console: Printer, looked_up: LookedUp) -> None:
     from nearkin.reports.facts.fact import Table
 
-    word, language, into = found.word, found.language, found.into
+    word, language, into = looked_up.word, looked_up.language, looked_up.into
     columns = f"p({into} given {language})", f"p({language} given {into})", "count", word
     rows = [
-        (f"{one.probability:.3f}", f"{one.back_probability:.3f}", f"{one.count:,.1f}", one.word)
-        for one in found.translations
+        (
+            f"{translation.probability:.3f}",
+            f"{translation.back_probability:.3f}",
+            f"{translation.count:,.1f}",
+            translation.word,
+        )
+        for translation in looked_up.translations
     ]
     console.show(Table(columns, rows, 3, empty=f"The table has no translation of {word} ({language})"))

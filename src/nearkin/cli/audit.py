@@ -68,8 +68,8 @@ def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
     from nearkin.wording import share_text
 
     rows = [
-        (share_text(one["similarity"]), str(one["id_a"]), str(one["id_b"]))
-        for one in audited.missed.slice(0, _SHOWN).to_pylist()
+        (share_text(row["similarity"]), str(row["id_a"]), str(row["id_b"]))
+        for row in audited.missed.slice(0, _SHOWN).to_pylist()
     ]
     console.show(Table(("missed", "id_a", "id_b"), rows, 1))
     console.say(audited.facts("" if missed is None else str(missed)))
@@ -121,9 +121,9 @@ def _show_evaluation(console: Printer, evaluated: Evaluated, out: Path | None) -
     from nearkin.reports.evaluation import curve_table, evaluation_facts, totals_table
 
     console.show(totals_table(evaluated))
-    for one in evaluated.evaluations[:1]:
-        if one.score:
-            console.show(curve_table(one))
+    for evaluation in evaluated.evaluations[:1]:
+        if evaluation.score:
+            console.show(curve_table(evaluation))
     console.say(evaluation_facts(evaluated))
     if out is not None:
         say_place(console, "Page", out)

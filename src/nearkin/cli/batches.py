@@ -111,27 +111,27 @@ def batches(job: BatchesCommand) -> None:
             answer_change(job, change, job.limit)
         else:
             with store.reading() as connection:
-                found = made.batches(connection)
+                all_batches = made.batches(connection)
             answer(
-                job, lambda: {"batches": [one.to_dict() for one in found]},
-                lambda console: _show_batches(console, found, job.limit),
-                rows=lambda: made.table_of_batches(found), row="batch",
+                job, lambda: {"batches": [batch.to_dict() for batch in all_batches]},
+                lambda console: _show_batches(console, all_batches, job.limit),
+                rows=lambda: made.table_of_batches(all_batches), row="batch",
             )  # fmt: skip
 
 
-def _show_batches(console: Printer, found: list[Batch], limit: int) -> None:
+def _show_batches(console: Printer, listed: list[Batch], limit: int) -> None:
     from nearkin.reports.facts.fact import Table, not_shown
 
     rows = [
         (
-            one.n_documents, one.n_done, one.n_left, one.tag, one.holder or "",
-            ", ".join(f"{by} {n:,}" for by, n in one.done_by.items()),
+            batch.n_documents, batch.n_done, batch.n_left, batch.tag, batch.holder or "",
+            ", ".join(f"{by} {n:,}" for by, n in batch.done_by.items()),
         )
-        for one in found[:limit]
+        for batch in listed[:limit]
     ]  # fmt: skip
     columns = ("documents", "done", "left", "batch", "held by", "done by")
     console.show(Table(columns, rows, 3, empty="There are no batches."))
-    console.say(not_shown(len(found) - limit))
+    console.say(not_shown(len(listed) - limit))
 
 
 class SecondLookCommand(ChangeOptions, PlaceOptions):
@@ -158,19 +158,21 @@ def second_look(job: SecondLookCommand) -> None:
             answer_change(job, draw_second_look(store, job.of_person, job.size or 100, job.seed or 0, options), 20)
             return
         with store.reading() as connection:
-            found = second_looks(connection)
-    answer(job, lambda: {"second_looks": [one.to_dict() for one in found]}, lambda console: _show_looks(console, found))
+            looks = second_looks(connection)
+    answer(
+        job, lambda: {"second_looks": [look.to_dict() for look in looks]}, lambda console: _show_looks(console, looks)
+    )
 
 
-def _show_looks(console: Printer, found: list[SecondLook]) -> None:
+def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
     from nearkin.reports.facts.fact import Table
 
     rows = []
-    for one in found:
-        counts = one.number, one.n_calls, one.n_documents, one.n_coded, one.n_overturned
-        rate = "" if one.rate is None else f"{one.rate:.3f}"
-        interval = "" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
-        rows.append((*counts, rate, interval, one.of))
+    for look in looks:
+        counts = look.number, look.n_calls, look.n_documents, look.n_coded, look.n_overturned
+        rate = "" if look.rate is None else f"{look.rate:.3f}"
+        interval = "" if look.low is None or look.high is None else f"{look.low:.3f} to {look.high:.3f}"
+        rows.append((*counts, rate, interval, look.of))
     columns = ("number", "calls", "sample", "coded again", "overturned", "rate", "interval", "of")
     console.show(Table(columns, rows, 7, empty="There are no second looks."))
 
@@ -199,20 +201,22 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
         made.check_privilege_log(job.out)
         check_free(job.out, overwrite=job.overwrite)
     with opened(job, has_list=False) as collection:
-        found = made.privilege_log(collection, job.tag, job.reason, job.bates)
+        full_table = made.privilege_log(collection, job.tag, job.reason, job.bates)
     if job.out is not None:
-        made.write_privilege_log(found, job.out, checked_by(None))
-        say_written(job, len(found), "document", job.out)
-    first = found.slice(0, job.limit).to_pylist()
+        made.write_privilege_log(full_table, job.out, checked_by(None))
+        say_written(job, len(full_table), "document", job.out)
+    first = full_table.slice(0, job.limit).to_pylist()
     answer(
-        job, lambda: {"n_found": len(found), "documents": first}, lambda console: _show_log(console, found, job.limit)
+        job,
+        lambda: {"n_found": len(full_table), "documents": first},
+        lambda console: _show_log(console, full_table, job.limit),
     )
 
 
-def _show_log(console: Printer, found: pa.Table, limit: int) -> None:
+def _show_log(console: Printer, table: pa.Table, limit: int) -> None:
     from nearkin.reports.facts.fact import Fact, Table, not_shown
 
     names = ("date", "from", "subject", "privilege", "reason", "id")
-    rows = [[one[name] or "" for name in names] for one in found.slice(0, limit).to_pylist()]
+    rows = [[row[name] or "" for name in names] for row in table.slice(0, limit).to_pylist()]
     console.show(Table(names, rows))
-    console.say([Fact("privileged documents", len(found)), *not_shown(len(found) - limit)])
+    console.say([Fact("privileged documents", len(table)), *not_shown(len(table) - limit)])

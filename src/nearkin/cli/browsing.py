@@ -87,14 +87,14 @@ def show(job: ShowCommand) -> None:
     from nearkin.collection.listing.details import family_of
 
     with opened(job) as collection:
-        found = collection.details(job.doc_id, version=job.version)
+        stored = collection.details(job.doc_id, version=job.version)
         if job.text_only:
-            _write_text(found.text)
+            _write_text(stored.text)
             return
         with collection.opened.store.reading() as connection:
-            family = family_of(connection, found)
-    summary = {**found.to_dict(), "family": family.to_dict()}
-    answer(job, lambda: summary, lambda console: _show_details(console, found, family))
+            family = family_of(connection, stored)
+    summary = {**stored.to_dict(), "family": family.to_dict()}
+    answer(job, lambda: summary, lambda console: _show_details(console, stored, family))
 
 
 def _write_text(text: str) -> None:
@@ -110,13 +110,15 @@ def _write_text(text: str) -> None:
     binary.flush()
 
 
-def _show_details(console: Printer, found: DocumentDetails, family: DocumentFamily) -> None:
+def _show_details(console: Printer, details: DocumentDetails, family: DocumentFamily) -> None:
     from nearkin.reports.facts.stored import details_facts
     from nearkin.wording import reveal
 
-    console.say(details_facts(found, family))
+    console.say(details_facts(details, family))
     console.print()
-    console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
+    console.print(
+        reveal(details.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True
+    )
 
 
 class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -171,32 +173,34 @@ def list_documents(job: ListCommand) -> None:
         tolerance=Tolerance.if_given(threshold=job.threshold, gamma=job.gamma),
     )  # fmt: skip
     with opened(job) as collection:
-        found = work(collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out)
-    answer(job, found.to_dict, lambda console: _show_list(console, found))
+        documents = work(
+            collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out
+        )
+    answer(job, documents.to_dict, lambda console: _show_list(console, documents))
     if job.out is not None:
-        say_written(job, found.n_found, "document", job.out)
+        say_written(job, documents.n_found, "document", job.out)
 
 
-def _show_list(console: Printer, found: ListedDocuments) -> None:
+def _show_list(console: Printer, documents: ListedDocuments) -> None:
     from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
     from nearkin.stages.documents.members import origin_text
 
     rows = []
-    for one in found.table.to_pylist():
-        ended = "" if one["is_current"] else ", replaced" if one["removed_at"] is None else ", removed"
-        version = f" (version {one['version']}{ended})" if one["version"] > 1 or ended else ""
+    for row in documents.table.to_pylist():
+        ended = "" if row["is_current"] else ", replaced" if row["removed_at"] is None else ", removed"
+        version = f" (version {row['version']}{ended})" if row["version"] > 1 or ended else ""
         rows.append(
             (
-                one["n_characters"], one["n_copies"], one["group"], minute(one["added_at"]), one["date"], one["kind"],
-                one["doc_id"] + version + " (principal)" * bool(one["is_principal"]), one["wave"],
-                origin_text(one["doc_id"], one["source"], one["line"]),
+                row["n_characters"], row["n_copies"], row["group"], minute(row["added_at"]), row["date"], row["kind"],
+                row["doc_id"] + version + " (principal)" * bool(row["is_principal"]), row["wave"],
+                origin_text(row["doc_id"], row["source"], row["line"]),
             )
         )  # fmt: skip
     columns = ("characters", "copies", "group", "added", "date", "kind", "id", "wave", "from")
     console.show(Table(columns, rows, 3))
-    console.say(listed_facts(found))
+    console.say(listed_facts(documents))
 
 
 class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -208,30 +212,36 @@ class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 def history(job: HistoryCommand) -> None:
     """List the versions of a document with their changes."""
     with opened(job) as collection:
-        found = collection.history(job.doc_id)
-    answer(job, found.to_dict, lambda console: _show_history(console, found), rows=lambda: found.table, row="version")
+        versions = collection.history(job.doc_id)
+    answer(
+        job,
+        versions.to_dict,
+        lambda console: _show_history(console, versions),
+        rows=lambda: versions.table,
+        row="version",
+    )
 
 
-def _show_history(console: Printer, found: DocumentHistory) -> None:
+def _show_history(console: Printer, document_history: DocumentHistory) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.nouns import counted, wave_text
     from nearkin.reports.facts.stored import change_text, history_facts
     from nearkin.reports.quantities import minute
 
-    for one in found.versions:
-        document = one.document
-        removed = "" if one.removed_at is None else f"  removed {minute(one.removed_at)}"
-        change = change_text(one)
+    for version in document_history.versions:
+        document = version.document
+        removed = "" if version.removed_at is None else f"  removed {minute(version.removed_at)}"
+        change = change_text(version)
         console.print(
-            f"[bold]version {document.version}[/]  {minute(one.added_at)}  "
+            f"[bold]version {document.version}[/]  {minute(version.added_at)}  "
             f"{counted(document.n_characters, 'character')}{'  ' * bool(change)}{change}{removed}  "
             f"[dim]{shown(wave_text(document.wave))}[/]",
             highlight=False,
             soft_wrap=True,
         )
-        if one.change is not None and one.change.passage:
-            say_passage(console, one.change.passage)
-    console.say(history_facts(found))
+        if version.change is not None and version.change.passage:
+            say_passage(console, version.change.passage)
+    console.say(history_facts(document_history))
 
 
 EXCEPTIONS_HELP = """
@@ -276,28 +286,39 @@ class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 def exceptions(job: ExceptionsCommand) -> None:
     """List the exceptions of a collection."""
     with opened(job) as collection:
-        found = collection.exceptions(
+        all_exceptions = collection.exceptions(
             wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
         )  # fmt: skip
     answer(
-        job, lambda: found.to_dict(job.limit), lambda console: _show(console, found, job.limit),
-        rows=lambda: found.table, row="exception",
+        job, lambda: all_exceptions.to_dict(job.limit), lambda console: _show(console, all_exceptions, job.limit),
+        rows=lambda: all_exceptions.table, row="exception",
     )  # fmt: skip
 
 
-def _show(console: Printer, found: StoredExceptions, limit: int) -> None:
+def _show(console: Printer, stored_exceptions: StoredExceptions, limit: int) -> None:
     from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import exceptions_facts
 
-    if len(found.counts) > 1:
+    if len(stored_exceptions.counts) > 1:
         counts = [
-            (one.n_no_text, one.n_partial, one.n_not_stored if found.n_not_stored else None, one.exception, one.wave)
-            for one in found.counts
+            (
+                count.n_no_text,
+                count.n_partial,
+                count.n_not_stored if stored_exceptions.n_not_stored else None,
+                count.exception,
+                count.wave,
+            )
+            for count in stored_exceptions.counts
         ]
         console.show(Table(("no text", "partial", "not stored", "reason", "wave"), counts, 3))
     rows = [
-        (one.exception + " (partial)" * one.is_partial, one.wave, one.doc_id, one.sentence)
-        for one in found.exceptions[:limit]
+        (
+            exception.exception + " (partial)" * exception.is_partial,
+            exception.wave,
+            exception.doc_id,
+            exception.sentence,
+        )
+        for exception in stored_exceptions.exceptions[:limit]
     ]
     console.show(Table(("reason", "wave", "id", "what is wrong"), rows))
-    console.say(exceptions_facts(found, limit))
+    console.say(exceptions_facts(stored_exceptions, limit))

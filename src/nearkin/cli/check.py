@@ -76,7 +76,7 @@ def check(job: CheckCommand) -> None:
     if job.server is not None:
         from nearkin.web.client import check_by_server
 
-        found = check_by_server(job, job.server, options)
+        checked = check_by_server(job, job.server, options)
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
@@ -88,35 +88,36 @@ def check(job: CheckCommand) -> None:
             name, wave=job.wave, source=document.source, only_new=job.only_new, file=document.file_under(name)
         )
         with opened_with_bars(job) as collection:
-            found = collection.check(document.text, options=options, store=under if job.store else None)
-        found = replace(found, missing=document.missing, not_checked=document.inside)
+            checked = collection.check(document.text, options=options, store=under if job.store else None)
+        checked = replace(checked, missing=document.missing, not_checked=document.inside)
     answer(
-        job, found.to_dict, lambda console: _show(console, job, found, is_empty=is_empty),
-        rows=lambda: found.table, row="document",
+        job, checked.to_dict, lambda console: _show(console, job, checked, is_empty=is_empty),
+        rows=lambda: checked.table, row="document",
     )  # fmt: skip
-    raise click.exceptions.Exit(EXIT_CODES[found.verdict])
+    raise click.exceptions.Exit(EXIT_CODES[checked.verdict])
 
 
-def _show(console: Printer, job: CheckCommand, found: Checked, *, is_empty: bool) -> None:
+def _show(console: Printer, job: CheckCommand, checked: Checked, *, is_empty: bool) -> None:
     from nearkin.cli.printing import say_passage
     from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
     from nearkin.wording import share_text
 
-    console.say([verdict_fact(found, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
+    console.say([verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
     rows = [
         (
-            *map(share_text, (one.jaccard, one.contained, one.contains, one.edit_similarity)), one.relation,
-            one.differs or "", f"{one.document}{f' ({copy_in_words(one)})' * (one.relation == 'exact')}",
-            one.document.wave,
+            *map(share_text, (document.jaccard, document.contained, document.contains, document.edit_similarity)),
+            document.relation, document.differs or "",
+            f"{document.document}{f' ({copy_in_words(document)})' * (document.relation == 'exact')}",
+            document.document.wave,
         )
-        for one in found.documents
+        for document in checked.documents
     ]  # fmt: skip
     columns = ("Jaccard", "yours in it", "it in yours", "edit", "relation", "differs", "id", "wave")
     console.show(Table(columns, rows, 4))
-    if found.passage:
-        say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)
-    console.say(check_facts(found, is_storing=job.store, is_read_only=job.read_only, is_empty=is_empty))
+    if checked.passage:
+        say_passage(console, checked.passage, n_differences=checked.n_differences or 0, n_moves=checked.n_moves or 0)
+    console.say(check_facts(checked, is_storing=job.store, is_read_only=job.read_only, is_empty=is_empty))
 
 
 _STDOUT = Path("-")
@@ -152,14 +153,18 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
         def answered(answers: Sequence[LineAnswer]) -> None:
             """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
             target.say_created(answers)
-            lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.is_kept)
+            lines = b"".join(
+                checked_line.data.rstrip(b"\r") + b"\n" for checked_line in answers if checked_line.is_kept
+            )
             if kept_file is not None and kept is not None:
                 with writing(kept) if kept != _STDOUT else contextlib.nullcontext():
                     kept_file.write(lines)
                     kept_file.flush()
             if kept != _STDOUT:
-                told = (json.dumps(one.to_dict(), ensure_ascii=is_ascii) + "\n" for one in answers)
-                sys.stdout.write("".join(told))
+                lines_out = (
+                    json.dumps(checked_line.to_dict(), ensure_ascii=is_ascii) + "\n" for checked_line in answers
+                )
+                sys.stdout.write("".join(lines_out))
                 sys.stdout.flush()
 
         summary = check_stream(
@@ -183,9 +188,9 @@ def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
     from nearkin.errors import MissingCollectionError
 
     with contextlib.ExitStack() as opened:
-        found, made = None, list[Collection]()
+        existing, made = None, list[Collection]()
         try:
-            found = opened.enter_context(
+            existing = opened.enter_context(
                 Collection.open(job.collection, wait=job.wait, read_only=job.read_only, progress=bars)
             )
         except MissingCollectionError:
@@ -199,10 +204,10 @@ def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
             return made[0]
 
         def say_created(answers: Sequence[LineAnswer]) -> None:
-            if made and any(one.answer.checked is not None for one in answers):
+            if made and any(line.answer.checked is not None for line in answers):
                 bars.say(f"created the collection {made.pop().place}")
 
-        yield _Target(cache(lambda: found or create()), say_created)
+        yield _Target(cache(lambda: existing or create()), say_created)
 
 
 @contextlib.contextmanager

@@ -67,8 +67,8 @@ def info(job: InfoCommand) -> None:
     from nearkin.store.store import Access
 
     with OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened:
-        found = info_of(opened)
-    answer(job, found.to_dict, lambda console: console.say(info_facts(found)))
+        counts = info_of(opened)
+    answer(job, counts.to_dict, lambda console: console.say(info_facts(counts)))
 
 
 class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -91,7 +91,7 @@ def waves(job: WavesCommand) -> None:
     ):
         listed = waves_of(connection)
     answer(
-        job, lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed),
+        job, lambda: [asdict(wave) for wave in listed], lambda console: _show_waves(console, listed),
         rows=lambda: table_of_waves(listed), row="wave",
     )  # fmt: skip
 
@@ -101,8 +101,8 @@ def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
     from nearkin.reports.quantities import minute
 
     rows = [
-        (one.n_current, one.n_new, one.n_new_versions, one.n_problems, minute(one.first_added_at), one.name)
-        for one in listed
+        (wave.n_current, wave.n_new, wave.n_new_versions, wave.n_problems, minute(wave.first_added_at), wave.name)
+        for wave in listed
     ]
     columns = ("current", "new", "changed", "failed", "added", "wave")
     console.show(Table(columns, rows, 4, empty="There are no waves yet."))
@@ -121,9 +121,9 @@ def fsck(job: FsckCommand) -> None:
     from nearkin.workflows.resources import Resources
 
     with opened_with_bars(job) as collection:
-        found = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
-    answer(job, found.to_dict, lambda console: console.say(fsck_facts(found)))
-    if not found.is_whole:
+        checked = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
+    answer(job, checked.to_dict, lambda console: console.say(fsck_facts(checked)))
+    if not checked.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)
 
 

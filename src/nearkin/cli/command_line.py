@@ -105,8 +105,8 @@ class Command(_WithPanels):
     def __init__(self, name: str, function: Callable[..., Any], *, help: str, summary: str = "") -> None:
         (taken,) = inspect.signature(function, eval_str=True).parameters.values()
         record: type[Options] = taken.annotation
-        declared = {key: one for key, one in record.declared().items() if one.panel != PYTHON}
-        lists = [key for key, one in declared.items() if one.kind is list]
+        declared = {key: option for key, option in record.declared().items() if option.panel != PYTHON}
+        lists = [key for key, option in declared.items() if option.kind is list]
 
         def work(**values: Any) -> Any:
             values |= {key: list(values[key] or ()) or None for key in lists if key in values}
@@ -114,8 +114,10 @@ class Command(_WithPanels):
             _READ.set(tuple(_read(values)))
             return function(record(**values))
 
-        parameters = [parameter_of(key, one) for key, one in declared.items()]
-        parameters.sort(key=lambda one: isinstance(one, click.Argument) and one.nargs == -1)  # it takes all that follow
+        parameters = [parameter_of(key, option) for key, option in declared.items()]
+        parameters.sort(
+            key=lambda option: isinstance(option, click.Argument) and option.nargs == -1
+        )  # it takes all that follow
         super().__init__(
             name, callback=work, params=parameters, help=help, short_help=summary, context_settings=SETTINGS
         )
@@ -135,34 +137,36 @@ class Command(_WithPanels):
             self._check_repeated(ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if not error.possibilities and any(isinstance(one, click.Argument) for one in self.params):
+            if not error.possibilities and any(isinstance(param, click.Argument) for param in self.params):
                 error.message += " Write -- before an argument that begins with a dash."  # type: ignore[misc]
             raise
 
     def _check_repeated(self, ctx: click.Context, args: Sequence[str]) -> None:
         """Refuse a second value of an option that takes one; click would take the last without a word."""
         _, _, typed = self.make_parser(ctx).parse_args(args=[*args])
-        for one in typed:
-            is_single = isinstance(one, click.Option) and not one.multiple and not one.is_flag
-            if is_single and typed.count(one) > 1:
-                raise click.UsageError(f"{max(one.opts, key=len)} takes one value. Got {typed.count(one)}.", ctx)
+        for parameter in typed:
+            is_single = isinstance(parameter, click.Option) and not parameter.multiple and not parameter.is_flag
+            if is_single and typed.count(parameter) > 1:
+                raise click.UsageError(
+                    f"{max(parameter.opts, key=len)} takes one value. Got {typed.count(parameter)}.", ctx
+                )
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Name the arguments by their metavars."""
-        arguments = [one for one in self.params if isinstance(one, click.Argument)]
-        names = [(one.make_metavar(ctx), one.required) for one in arguments]
+        arguments = [param for param in self.params if isinstance(param, click.Argument)]
+        names = [(argument.make_metavar(ctx), argument.required) for argument in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
 
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
         spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
-        for one in self.params:
-            is_option = isinstance(one, click.Option)
-            if is_option and (one.name == parameter or not spellings.isdisjoint(one.opts)):
-                return max(one.opts, key=len)
-            if not is_option and one.name == parameter:
-                return (one.metavar or parameter.upper()).removesuffix("...")
+        for param in self.params:
+            is_option = isinstance(param, click.Option)
+            if is_option and (param.name == parameter or not spellings.isdisjoint(param.opts)):
+                return max(param.opts, key=len)
+            if not is_option and param.name == parameter:
+                return (param.metavar or parameter.upper()).removesuffix("...")
         return None
 
 
@@ -190,9 +194,9 @@ def _read(values: Mapping[str, object]) -> Iterator[str | Path]:
 
 def _places(name: str, value: object) -> Iterator[str | Path]:
     are_many = isinstance(value, list)
-    for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
-        if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
-            yield one
+    for place in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
+        if isinstance(place, Path) or (are_many and isinstance(place, str) and name not in _NO_FILES):
+            yield place
 
 
 def take_every_character(*streams: TextIO) -> None:
@@ -214,7 +218,9 @@ def _in_other_words(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     missing = error.object[error.start : error.end]
-    words = "".join(_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in missing)
+    words = "".join(
+        _PLAIN.get(character) or character.encode("ascii", "backslashreplace").decode() for character in missing
+    )
     return words, error.end
 
 
@@ -260,7 +266,7 @@ class CommandGroup(_WithPanels, click.Group):
     def __init__(self, name: str, help: str, panels: Panels, *, default: str = "") -> None:
         super().__init__(name, help=help, no_args_is_help=True, context_settings=SETTINGS)
         self.panels, self.default = panels, default
-        self._entries = {one.name: one for entries in panels.values() for one in entries}
+        self._entries = {entry.name: entry for entries in panels.values() for entry in entries}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default command before arguments that begin with none."""
@@ -283,4 +289,4 @@ class CommandGroup(_WithPanels, click.Group):
         super().format_options(ctx, formatter)
         for panel, entries in self.panels.items():
             with formatter.section(panel):
-                formatter.write_dl([(one.name, one.summary) for one in entries])
+                formatter.write_dl([(entry.name, entry.summary) for entry in entries])

@@ -84,7 +84,7 @@ _version = partial(wanted, kind=int)
 def _kinds(given: Sequence[str]) -> tuple[str, ...]:
     from nearkin.stages.differences.ignoring import IGNORED
 
-    kinds = tuple(kind.strip() for one in given for kind in one.split(","))
+    kinds = tuple(kind.strip() for text in given for kind in text.split(","))
     for kind in kinds:
         if kind not in IGNORED:
             raise ParameterError.of("ignore", f"{', '.join(IGNORED)}, or several of them joined by commas", kind)
@@ -127,38 +127,38 @@ def compare(job: CompareCommand) -> None:
     if job.file is not None:
         if len(names) != 2:
             raise ParameterError("With --file, name a collection and one of its documents.")
-        found = _compared_with_file(job, names[0], names[1], job.file)
+        answered = _compared_with_file(job, names[0], names[1], job.file)
     elif len(names) == 2:
-        found = _compared_files(job, *names)
+        answered = _compared_files(job, *names)
     elif len(names) == 3:
         if job.encoding != "utf-8":
             raise ParameterError("--encoding is for two files; the texts of a collection are stored as UTF-8.")
-        found = _compared_documents(job, *names)
+        answered = _compared_documents(job, *names)
     else:
         raise ParameterError(f"Name two files, or a collection and two documents. Got {counted(len(names), 'name')}.")
     if job.out is not None:
-        _WRITERS[job.out.suffix.lower()](found, job.out)
+        _WRITERS[job.out.suffix.lower()](answered, job.out)
         if not job.is_silent:
             click.echo(f"wrote {reveal_line(str(job.out))}", err=True)
-    answer(job, found.to_dict, lambda console: _show(console, found))
+    answer(job, answered.to_dict, lambda console: _show(console, answered))
 
 
-def _write_html(found: _Answer, out: Path) -> None:
+def _write_html(compared: _Answer, out: Path) -> None:
     from nearkin.reports.comparison import comparison_html
     from nearkin.runs.files import published
 
-    page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
+    page = comparison_html(compared.comparison, name_a=compared.name_a, name_b=compared.name_b, facts=compared.facts)
     with published(out) as aside:
         aside.write_text(page, encoding="utf-8")
 
 
-def _write_docx(found: _Answer, out: Path) -> None:
+def _write_docx(compared: _Answer, out: Path) -> None:
     """Write the changes to a Word document; their author is the user of the operating system."""
     from nearkin.collection.decisions.log import checked_by
     from nearkin.reports.comparison import tracked_changes
     from nearkin.runs.files import published
 
-    made = tracked_changes(*found.texts, name_a=found.name_a, name_b=found.name_b, author=checked_by(None))
+    made = tracked_changes(*compared.texts, name_a=compared.name_a, name_b=compared.name_b, author=checked_by(None))
     with published(out) as aside:
         aside.write_bytes(made)
 
@@ -192,18 +192,18 @@ def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
         )
     for file in (file_a, file_b):
         check_input(file)
-    one, other = (read_one_document(Path(file), job.encoding) for file in (file_a, file_b))
-    found = compare(one.text, other.text, ignore=job.ignore)
+    read_a, read_b = (read_one_document(Path(file), job.encoding) for file in (file_a, file_b))
+    found = compare(read_a.text, read_b.text, ignore=job.ignore)
     return _Answer(
         name_a=file_a,
         name_b=file_b,
-        texts=(one.text, other.text),
+        texts=(read_a.text, read_b.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
-        missing=[*missing_facts(file_a, one.missing), *missing_facts(file_b, other.missing)],
+        missing=[*missing_facts(file_a, read_a.missing), *missing_facts(file_b, read_b.missing)],
         to_dict=lambda: {
-            "a": {"file": file_a, "missing": one.missing},
-            "b": {"file": file_b, "missing": other.missing},
+            "a": {"file": file_a, "missing": read_a.missing},
+            "b": {"file": file_b, "missing": read_b.missing},
             **found.to_dict(),
         },
     )
@@ -215,20 +215,20 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
 
     with Collection.open(place, read_only=job.read_only) as opened:
         try:
-            found = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
+            compared = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
         except UnknownDocumentError as error:
             if not os.path.isfile(b) or opened.has_document(b):
                 raise
             raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
-        of_a, of_b = found.a, found.b.document
+        of_a, of_b = compared.a, compared.b.document
         texts = opened.text(a, version=of_a.version), opened.text(b, version=of_b.version)
     return _Answer(
-        name_a=str(found.a),
-        name_b=str(found.b.document),
+        name_a=str(compared.a),
+        name_b=str(compared.b.document),
         texts=texts,
-        comparison=found.comparison,
-        facts=similarity_facts(found),
-        to_dict=found.to_dict,
+        comparison=compared.comparison,
+        facts=similarity_facts(compared),
+        to_dict=compared.to_dict,
     )
 
 
@@ -242,34 +242,36 @@ def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path
     document = read_one_document(file, job.encoding)
     with Collection.open(place, read_only=job.read_only) as opened:
         stored = opened.details(doc_id, version=job.version_a)
-    found = compare(stored.text, document.text, ignore=job.ignore)
+    similarity = compare(stored.text, document.text, ignore=job.ignore)
     name = str(stored.document)
     return _Answer(
         name_a=name,
         name_b=str(file),
         texts=(stored.text, document.text),
-        comparison=found.comparison,
-        facts=text_similarity_facts(found),
+        comparison=similarity.comparison,
+        facts=text_similarity_facts(similarity),
         missing=[*missing_facts(str(file), document.missing)],
         to_dict=lambda: {
             "a": stored.document.to_dict(),
             "b": {"file": str(file), "missing": document.missing},
-            **found.to_dict(),
+            **similarity.to_dict(),
         },
     )
 
 
-def _show(console: Printer, found: _Answer) -> None:
+def _show(console: Printer, compared: _Answer) -> None:
     from rich.text import Text
 
     from nearkin.reports.comparison import to_terminal
     from nearkin.reports.facts.comparing import comparison_facts
 
-    if found.comparison.hunks:
-        spans = to_terminal(found.comparison)
+    if compared.comparison.hunks:
+        spans = to_terminal(compared.comparison)
         console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
         console.print()
-    console.say([*comparison_facts(found.name_a, found.name_b, found.comparison, found.facts), *found.missing])
+    console.say(
+        [*comparison_facts(compared.name_a, compared.name_b, compared.comparison, compared.facts), *compared.missing]
+    )
 
 
 class VersionsCommand(ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, PlaceOptions):
@@ -289,27 +291,35 @@ def versions(job: VersionsCommand) -> None:
     from nearkin.collection.tolerance import ALL
 
     with opened_with_bars(job) as collection:
-        found = collection.versions(
+        versions_found = collection.versions(
             job.doc_id, **job.part(ToleranceOptions).given(), limit=job.limit if job.out is None else ALL, at=job.at,
             date_tag=job.date_tag,
         )  # fmt: skip
-    first = found if job.out is None else found.first(job.limit)
-    answer(job, first.to_dict, lambda console: _show_versions(console, first), rows=lambda: found.table, row="version")
+    first = versions_found if job.out is None else versions_found.first(job.limit)
+    answer(
+        job,
+        first.to_dict,
+        lambda console: _show_versions(console, first),
+        rows=lambda: versions_found.table,
+        row="version",
+    )
 
 
-def _show_versions(console: Printer, found: Versions) -> None:
+def _show_versions(console: Printer, listed: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.comparing import change_text, date_text, relation_text, versions_facts
     from nearkin.wording import share_text
 
-    for one in found.versions:
-        document, measured = one.similar.document, one.similar
+    for version in listed.versions:
+        document, measured = version.similar.document, version.similar
         edit, jaccard = share_text(measured.edit_similarity), share_text(measured.jaccard)
         dated = (
-            "" if found.in_force is None else f"{'[green]' if one.is_in_force else '[default]'}{date_text(one)}[/]  "
+            ""
+            if listed.in_force is None
+            else f"{'[green]' if version.is_in_force else '[default]'}{date_text(version)}[/]  "
         )
-        relation = f"{change_text(one)}  {shown(relation_text(one, found.document))}"
+        relation = f"{change_text(version)}  {shown(relation_text(version, listed.document))}"
         if measured.is_letters_only:
             relation = f"[yellow]({LETTERS_ONLY})[/]"
         console.print(
@@ -318,6 +328,6 @@ def _show_versions(console: Printer, found: Versions) -> None:
             highlight=False,
             soft_wrap=True,
         )
-        if one.change and one.change.passage and not measured.is_letters_only:
-            say_passage(console, one.change.passage)
-    console.say(versions_facts(found))
+        if version.change and version.change.passage and not measured.is_letters_only:
+            say_passage(console, version.change.passage)
+    console.say(versions_facts(listed))

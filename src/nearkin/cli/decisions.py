@@ -225,8 +225,8 @@ def decide(job: DecideCommand) -> None:
     names = ("never_group", "split_off", "same_group", "principal", "note", "group_note", "threshold", "gamma")
     given = job.given()
     with opened(job) as collection:
-        found = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
-    answer_change(job, found, limit=1)
+        activity_result = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
+    answer_change(job, activity_result, limit=1)
 
 
 class CodingCommand(ChangeOptions, PlaceOptions):
@@ -282,9 +282,9 @@ def purge(job: PurgeCommand) -> None:
     if not ids:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with opened_with_bars(job) as collection:
-        found = collection.purge(ids, copies=job.copies, by=job.by, dry_run=job.dry_run or not job.yes)
-    answer(job, found.to_dict, lambda console: console.say(purged_facts(found, is_asked_dry=job.dry_run)))
-    if found.is_dry_run and not job.dry_run:
+        erased = collection.purge(ids, copies=job.copies, by=job.by, dry_run=job.dry_run or not job.yes)
+    answer(job, erased.to_dict, lambda console: console.say(purged_facts(erased, is_asked_dry=job.dry_run)))
+    if erased.is_dry_run and not job.dry_run:
         raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
 
@@ -322,17 +322,21 @@ def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
 
 
 def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
-    found = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
-    answer_change(job, found, job.limit)
-    if found.is_dry_run and not job.dry_run:
-        n = counted(len(found.changes), "document")
+    activity_result = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
+    answer_change(job, activity_result, job.limit)
+    if activity_result.is_dry_run and not job.dry_run:
+        n = counted(len(activity_result.changes), "document")
         raise ParameterError(f"Nothing was changed. This would change {n}. Add --yes to change them.")
 
 
-def answer_change(job: PlaceOptions, found: ActivityResult, limit: int) -> None:
+def answer_change(job: PlaceOptions, activity_result: ActivityResult, limit: int) -> None:
     """Print what a command changed, or would change."""
     is_asked_dry = vars(job)["dry_run"]
-    answer(job, found.to_dict, lambda console: _show_result(console, found, limit, is_asked_dry=is_asked_dry))
+    answer(
+        job,
+        activity_result.to_dict,
+        lambda console: _show_result(console, activity_result, limit, is_asked_dry=is_asked_dry),
+    )
 
 
 def named_ids(job: IdsOptions) -> list[str]:
@@ -354,15 +358,15 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
     return values_by_id(file, read)
 
 
-def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
+def _show_result(console: Printer, result: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.reports.facts.activities import change_cells, result_facts
     from nearkin.reports.facts.fact import Table
 
-    if found.is_dry_run:
-        changes = [change_cells(one) for one in found.changes[:limit]]
+    if result.is_dry_run:
+        changes = [change_cells(change) for change in result.changes[:limit]]
         rows = [(document, what, *map(_value, values)) for document, what, *values in changes]
         console.show(Table(("document", "changes", "from", "to"), rows))
-    console.say(result_facts(found, limit, is_asked_dry=is_asked_dry))
+    console.say(result_facts(result, limit, is_asked_dry=is_asked_dry))
 
 
 def _value(value: str | None) -> str:
@@ -396,8 +400,8 @@ class TagsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 def tags(job: TagsCommand) -> None:
     """Count tags."""
     with opened(job) as collection:
-        found = collection.tags()
-    answer(job, found.to_dict, lambda console: _show_tags(console, found), rows=lambda: found.documents, row="tag")
+        counts = collection.tags()
+    answer(job, counts.to_dict, lambda console: _show_tags(console, counts), rows=lambda: counts.documents, row="tag")
 
 
 class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -419,15 +423,15 @@ def log(job: LogCommand) -> None:
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)
     answer(
-        job, lambda: [one.to_dict() for one in listed], lambda console: _show_log(console, listed, job.limit),
+        job, lambda: [activity.to_dict() for activity in listed], lambda console: _show_log(console, listed, job.limit),
         rows=lambda: log_in_words(listed), row="changed value",
     )  # fmt: skip
 
 
-def _show_tags(console: Printer, found: Tags) -> None:
+def _show_tags(console: Printer, listed: Tags) -> None:
     from nearkin.reports.facts.fact import Table
 
-    rows = [(one.n_documents, one.n_removed, one.field, one.value) for one in found.counts]
+    rows = [(count.n_documents, count.n_removed, count.field, count.value) for count in listed.counts]
     console.show(Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet."))
 
 
@@ -437,8 +441,8 @@ def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.reports.quantities import minute
 
     rows = []
-    for one in listed[-limit:]:
-        undone = f" (undone by {one.undone_by})" if one.undone_by else ""
-        rows.append((str(one.number), minute(one.at), one.by, activity_in_words(one) + undone))
+    for activity in listed[-limit:]:
+        undone = f" (undone by {activity.undone_by})" if activity.undone_by else ""
+        rows.append((str(activity.number), minute(activity.at), activity.by, activity_in_words(activity) + undone))
     console.show(Table(("number", "at (UTC)", "by", "activity"), rows, 1, empty="There are no activities."))
     console.say(not_shown(len(listed) - limit))

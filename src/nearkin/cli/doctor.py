@@ -37,10 +37,10 @@ def doctor(job: PrintOptions) -> None:
     def show(console: Printer) -> None:
         from nearkin.reports.facts.fact import Fact
 
-        told = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
-        for extra, found in extras.items():
-            told[f"extra {extra}"] = _in_words(found) if all(found.values()) else _missing(found)
-        console.say(Fact(name, value) for name, value in told.items())
+        rows = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
+        for extra, versions in extras.items():
+            rows[f"extra {extra}"] = _in_words(versions) if all(versions.values()) else _missing(versions)
+        console.say(Fact(name, value) for name, value in rows.items())
 
     answer(job, lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show)
 
@@ -87,20 +87,20 @@ def _java() -> str:
 
 
 def _libraries(extra: str) -> dict[str, str | None]:
-    found = dict[str, str | None]()
+    versions = dict[str, str | None]()
     for requirement in requires("nearkin") or ():
         matched = _REQUIREMENT.match(requirement)
         if matched and (matched[2] or "") == extra and matched[1] != "nearkin":
             try:
-                found[matched[1]] = version(matched[1])
+                versions[matched[1]] = version(matched[1])
             except PackageNotFoundError:
-                found[matched[1]] = None
-    return found
+                versions[matched[1]] = None
+    return versions
 
 
-def _in_words(found: dict[str, str | None]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in found.items())
+def _in_words(versions: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in versions.items())
 
 
-def _missing(found: dict[str, str | None]) -> str:
-    return f"not installed: {', '.join(name for name, number in found.items() if number is None)}"
+def _missing(versions: dict[str, str | None]) -> str:
+    return f"not installed: {', '.join(name for name, number in versions.items() if number is None)}"

@@ -68,11 +68,11 @@ def families(job: FamiliesCommand) -> None:
         if is_plain and is_one_collection(request):
             from nearkin.workflows.families.of_collection import families_of_collection
 
-            found = families_of_collection(
+            result = families_of_collection(
                 request, out, threshold=job.threshold, is_read_only=job.read_only, delivery=delivery,
                 resources=resources, progress=bars,
             )  # fmt: skip
-            manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
+            manifest, groups, to_dict = result.manifest, result.groups, result.to_dict
         elif job.read_only:
             raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
@@ -88,7 +88,7 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
     from nearkin.reports.facts.jobs import families_facts, relations_table
 
     console.show(relations_table(manifest))
-    elapsed_s = sum(one.elapsed_s for one in manifest.stages)
+    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
     console.say(families_facts(manifest), time_facts(elapsed_s, manifest.count("documents")))
     if groups is not None:
         from nearkin.reports.facts.queries import family_group_facts
@@ -140,7 +140,7 @@ def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> Non
     from nearkin.reports.facts.jobs import results_table, threads_facts
 
     console.show(results_table(manifest))
-    elapsed_s = sum(one.elapsed_s for one in manifest.stages)
+    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
     console.say(threads_facts(manifest), time_facts(elapsed_s, manifest.counts.documents))
     say_results(console, out, "threads.parquet")
 
@@ -196,7 +196,7 @@ def _show_passages(console: Printer, manifest: PassagesManifest, out: Path) -> N
     from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import passages_facts
 
-    elapsed_s = sum(one.elapsed_s for one in manifest.stages)
+    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
     n_documents = manifest.counts.documents + manifest.counts.others
     console.say(passages_facts(manifest), time_facts(elapsed_s, n_documents))
     say_results(console, out, "passages.parquet")

@@ -101,40 +101,42 @@ def groups(job: GroupsCommand) -> None:
                 rows=lambda: coded(collection, changed.documents), row="change",
             )  # fmt: skip
             return
-        found = group(collection.opened, tolerance, threads=Resources(job.threads).n_threads)
+        grouped = group(collection.opened, tolerance, threads=Resources(job.threads).n_threads)
         if job.overlay is not None and job.out is not None:
-            n_rows = write_group_overlay(collection, found.members, job.overlay, job.out)
+            n_rows = write_group_overlay(collection, grouped.members, job.overlay, job.out)
             say_written(job, n_rows, "row", job.out)
-        rows = (lambda: coded(collection, found.members)) if job.overlay is None else None
-        answer(job, found.to_dict, lambda console: _show(console, found, job.limit), rows=rows, row="member")
+        rows = (lambda: coded(collection, grouped.members)) if job.overlay is None else None
+        answer(job, grouped.to_dict, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
     if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
 
 
-def _show(console: Printer, found: CollectionGroups, limit: int) -> None:
+def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> None:
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
-    rows, unlike = [], letters_only_groups(found)
-    for one in found.groups[:limit]:
-        proposed = f" (proposed: {one.proposed_principal})" if one.proposed_principal else ""
-        badge = f" ({LETTERS_ONLY})" if one.number in unlike else ""
-        rows.append((one.number, one.n_documents, one.n_texts, one.n_chained, f"{one.principal}{proposed}{badge}"))
+    rows, unlike = [], letters_only_groups(collection_groups)
+    for group in collection_groups.groups[:limit]:
+        proposed = f" (proposed: {group.proposed_principal})" if group.proposed_principal else ""
+        badge = f" ({LETTERS_ONLY})" if group.number in unlike else ""
+        rows.append(
+            (group.number, group.n_documents, group.n_texts, group.n_chained, f"{group.principal}{proposed}{badge}")
+        )
     console.show(Table(("group", "documents", "texts", "indirect", "principal"), rows, 4))
-    console.say(groups_facts(found, limit))
+    console.say(groups_facts(collection_groups, limit))
 
 
-def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
+def _show_since(console: Printer, since: GroupsSince, limit: int) -> None:
     from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import change_words, groups_since_facts
 
     rows = []
-    for one in found.changes[:limit]:
-        principal = one.principal if one.principal is not None else one.principal_was
-        rows.append((one.number, one.n_documents, one.n_documents_were, principal, change_words(one)))
+    for change in since.changes[:limit]:
+        principal = change.principal if change.principal is not None else change.principal_was
+        rows.append((change.number, change.n_documents, change.n_documents_were, principal, change_words(change)))
     console.show(Table(("group", "documents", "were", "principal", "change"), rows, 3))
-    console.say(groups_since_facts(found, limit))
+    console.say(groups_since_facts(since, limit))
 
 
 _FOUND_UNASKED = 1_000
@@ -213,46 +215,51 @@ def conflicts(job: ConflictsCommand) -> None:
     )  # fmt: skip
 
 
-def _show_conflicts(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> None:
+def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
     from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
     from nearkin.wording import distance_text, share_text
 
     before = None
-    for one in found.conflicts[:limit]:
-        edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
-        own = one.group, one.majority_label, None if one.group is not None else one.a.content
-        if own != before:
-            before, name = own, "in no group" if one.group is None else f"group {one.group}"
-            n, first = one.n_with_majority_label, f"[bold]'{shown(one.majority_label)}'[/]"
+    for conflict in all_conflicts.conflicts[:limit]:
+        edit, jaccard, distance = (
+            share_text(conflict.edit_similarity),
+            share_text(conflict.jaccard),
+            conflict.relative_distance,
+        )
+        key = conflict.group, conflict.majority_label, None if conflict.group is not None else conflict.a.content
+        if key != before:
+            before, name = key, "in no group" if conflict.group is None else f"group {conflict.group}"
+            n, first = conflict.n_with_majority_label, f"[bold]'{shown(conflict.majority_label)}'[/]"
             labels = f"{n:,} with {first}"
             tie = f"tie, so the label of the document stored first, {first}, counts as the label of the group"
-            if one.is_tie and one.n_documents == 2 * n:
-                others = f"{n:,} with '{shown(one.label_a)}'"
+            if conflict.is_tie and conflict.n_documents == 2 * n:
+                others = f"{n:,} with '{shown(conflict.label_a)}'"
                 labels += f", {others}; {tie}"
-            elif one.is_tie and one.n_documents > 1:
+            elif conflict.is_tie and conflict.n_documents > 1:
                 labels += f"; {tie}"
             console.print(
-                f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], {labels}",
+                f"{name}: [bold]{counted(conflict.n_documents, 'labelled document')}[/], {labels}",
                 highlight=False,
                 soft_wrap=True,
             )
-        letters_only = is_letters_only(one.jaccard, found.tolerance)
-        remark = BY_DECISION if not one.is_match else LETTERS_ONLY if letters_only else ""
+        letters_only = is_letters_only(conflict.jaccard, all_conflicts.tolerance)
+        remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if letters_only else ""
         console.print(
-            f"  [bold yellow]'{shown(one.label_a)}'[/] {shown(one.a)}  ≠  [bold]'{shown(one.label_b)}'[/] "
-            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
+            f"  [bold yellow]'{shown(conflict.label_a)}'[/] {shown(conflict.a)}  ≠  "
+            f"[bold]'{shown(conflict.label_b)}'[/] {shown(conflict.b)}  "
+            f"[dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
             + (f"  [yellow]({remark})[/]" if remark else ""),
             highlight=False,
             soft_wrap=True,
         )
-        if one.passage:
-            say_passage(console, one.passage, n_differences=one.n_differences, n_moves=one.n_moves)
+        if conflict.passage:
+            say_passage(console, conflict.passage, n_differences=conflict.n_differences, n_moves=conflict.n_moves)
         else:
-            console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
+            console.print(f"    [dim]{without_passage(conflict)}[/]", highlight=False, soft_wrap=True)
     facts = conflicts_facts(
-        found,
+        all_conflicts,
         n_shown=limit,
         label_column=read.label_column,
         id_column=read.id_column,

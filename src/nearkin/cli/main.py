@@ -60,8 +60,8 @@ def _code_of(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
-        for one in arguments:  # a wrong command, value or argument too many may be the URL of a database
-            value = one.partition("=")[2] if one.startswith("-") else one
+        for argument in arguments:  # a wrong command, value or argument too many may be the URL of a database
+            value = argument.partition("=")[2] if argument.startswith("-") else argument
             error.message = error.message.replace(value, without_password(value)) if value else error.message  # type: ignore[misc]
         error.show()
         code = error.exit_code
@@ -107,8 +107,8 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
     message = " ".join([str(error), *advice, *_notes_of(error)])
     if as_json:
-        told = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
-        click.echo(json.dumps(told), err=True)
+        failure = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
+        click.echo(json.dumps(failure), err=True)
     else:
         click.secho(f"Error: {reveal_line(message)}", fg="red", err=True)
     return error.exit_code

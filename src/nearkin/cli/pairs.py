@@ -250,22 +250,22 @@ def plan_corpus(job: PlanCorpusCommand) -> None:
     options = job.part(DedupOptions)
     with working(job) as bars:
         request = ReadingRequest.from_options(job.sample, job)
-        told = forecast(
+        prediction = forecast(
             request, options, n_documents=job.n_documents, resources=Resources.of(job.threads), progress=bars
         )
-    needs = cluster_needs(told, options, job.cores) if job.engine == "spark" else None
+    needs = cluster_needs(prediction, options, job.cores) if job.engine == "spark" else None
     answer(
         job,
-        lambda: forecast_as_stored(told, options) | _summary_of(needs),
-        lambda console: _show_corpus(console, told, options, needs, job.cores),
+        lambda: forecast_as_stored(prediction, options) | _summary_of(needs),
+        lambda console: _show_corpus(console, prediction, options, needs, job.cores),
     )
 
 
 def _show_corpus(
-    console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
+    console: Printer, forecast: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
 ) -> None:
     from nearkin.reports.facts.plan import corpus_plan_facts
     from nearkin.workflows.dedup.forecast import in_words
 
-    console.say(corpus_plan_facts(told, in_words(told, options)))
-    _show_needs(console, needs, n_cores, told.n_documents)
+    console.say(corpus_plan_facts(forecast, in_words(forecast, options)))
+    _show_needs(console, needs, n_cores, forecast.n_documents)

@@ -50,26 +50,26 @@ class Printer(Console):
 
     def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
         """Print facts, then warnings, then costs; no text in them can control the terminal."""
-        listed = [*sorted(facts, key=lambda one: one.is_warning), *costs]
-        width = max((cell_len(reveal_line(one.label)) for one in listed if one.text or one.note), default=0)
-        for one in listed:
-            style = _STYLES[one.tone]
-            label, value, note = (Text(reveal_line(said), style) for said in (one.label, one.text, one.note))
+        listed = [*sorted(facts, key=lambda fact: fact.is_warning), *costs]
+        width = max((cell_len(reveal_line(fact.label)) for fact in listed if fact.text or fact.note), default=0)
+        for fact in listed:
+            style = _STYLES[fact.tone]
+            label, value, note = (Text(reveal_line(words), style) for words in (fact.label, fact.text, fact.note))
             value.stylize("bold")
             note.stylize(style or "dim")
             if not value and not note:
                 self.print(label, soft_wrap=True)
                 continue
-            said = Text("  ").join(filter(None, (value, note)))
+            words = Text("  ").join(filter(None, (value, note)))
             if self.is_terminal:
                 line = Table.grid(padding=(0, 2, 0, 0))
                 line.add_column(min_width=width, no_wrap=True)
                 line.add_column(overflow="fold")
-                line.add_row(label, said)
+                line.add_row(label, words)
                 self.print(line)
             else:
                 label.pad_right(width - cell_len(label.plain))
-                self.print(Text("  ").join((label, said)), soft_wrap=True)
+                self.print(Text("  ").join((label, words)), soft_wrap=True)
 
     def show(self, table: facts.Table) -> None:
         """Print a table without lines; long text is wrapped, never cut."""
@@ -98,9 +98,9 @@ class WarningsOnly(Printer):
 
     def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
         """Print the warnings among some facts."""
-        for one in (*facts, *costs):
-            if one.is_warning:
-                warn(str(one))
+        for fact in (*facts, *costs):
+            if fact.is_warning:
+                warn(str(fact))
 
 
 def tell(
@@ -131,8 +131,8 @@ def shown(text: object) -> str:
 
 def say_place(console: Console, what: str, out: Path, then: str = "") -> None:
     """Print a path and what to do with it."""
-    said = (reveal_line(f"{what} in "), ""), (reveal_line(str(out)), "bold"), (reveal_line(then), "")
-    console.print(Text.assemble(*said), soft_wrap=True)
+    parts = (reveal_line(f"{what} in "), ""), (reveal_line(str(out)), "bold"), (reveal_line(then), "")
+    console.print(Text.assemble(*parts), soft_wrap=True)
 
 
 def say_results(console: Console, out: Path, otherwise: str, *, before: str = "") -> None:
@@ -148,8 +148,8 @@ def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int
 
     spans = pieces_to_terminal(pieces)
     console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
-    if said := first_difference_text(n_differences, n_moves):
-        console.print(f"    [dim]{said}[/]", highlight=False, soft_wrap=True)
+    if sentence := first_difference_text(n_differences, n_moves):
+        console.print(f"    [dim]{sentence}[/]", highlight=False, soft_wrap=True)
 
 
 def _cell(value: object) -> str:

@@ -92,7 +92,7 @@ def serve(job: ServeCommand) -> None:
     except ImportError as error:
         raise MissingExtraError.of("nearkin serve", "web") from error
     settings = settings_of(job.host, job.port, behind_proxy=job.behind_proxy, public_url=job.public_url)
-    runs = ServedRuns([Path(one) for one in job.run])
+    runs = ServedRuns([Path(folder) for folder in job.run])
     token = None if job.token_file is None else read_token(job.token_file)
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     gc.freeze()  # what imports made stays
@@ -170,9 +170,9 @@ def users(job: UsersCommand) -> None:
         click.echo(f"Token {label} of {name}, shown only now:", err=True)
         click.echo(token)
         return
-    found = read_users(path) if name is None else _changed(path, action, name, role, label)
-    summary = {"file": str(path), "users": [one.without_secrets() for one in found.users]}
-    answer(job, lambda: summary, lambda console: _show(console, found, path))
+    known_users = read_users(path) if name is None else _changed(path, action, name, role, label)
+    summary = {"file": str(path), "users": [user.without_secrets() for user in known_users.users]}
+    answer(job, lambda: summary, lambda console: _show(console, known_users, path))
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
@@ -227,19 +227,19 @@ def _password(name: str) -> str:
     if sys.stdin is None:  # it was closed before Python started
         raise ParameterError("Standard input is closed, so no password can be read. Check how the command was started.")
     if sys.stdin.isatty():
-        asked: str = click.prompt(
+        password: str = click.prompt(
             f"Password of {reveal_line(name)}", hide_input=True, confirmation_prompt="The same again", err=True
         )
-        return asked
+        return password
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def _show(console: Printer, found: Users, path: Path) -> None:
+def _show(console: Printer, known_users: Users, path: Path) -> None:
     from nearkin.reports.facts.fact import Fact, Table
 
     rows = [
-        (one.name, one.role, ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in one.tokens))
-        for one in found.users
+        (user.name, user.role, ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in user.tokens))
+        for user in known_users.users
     ]
     none = "There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"
     console.show(Table(("name", "role", "tokens"), rows, empty=none))

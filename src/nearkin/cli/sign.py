@@ -55,8 +55,8 @@ def sign(job: SignCommand) -> None:
         check_free(written, overwrite=job.overwrite)
     options = job.part(SigningOptions)
     with working(job) as bars:
-        told = options.in_words() | {"normalise": options.normalise.shown}
-        bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
+        parameters = options.in_words() | {"normalise": options.normalise.shown}
+        bars.say(", ".join(f"{name} {value}" for name, value in parameters.items()))
         _, signed = sign_texts(
             ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
             resources=Resources.of(job.threads), progress=bars,
@@ -64,12 +64,12 @@ def sign(job: SignCommand) -> None:
     answer(job, signed.as_stored, lambda console: _show(console, signed, job.out))
 
 
-def _show(console: Printer, told: SigningRecord, out: Path) -> None:
+def _show(console: Printer, record: SigningRecord, out: Path) -> None:
     from nearkin.cli.printing import say_place
     from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import sign_facts
 
-    console.say(sign_facts(told), time_facts(told.elapsed_s, told.signed))
+    console.say(sign_facts(record), time_facts(record.elapsed_s, record.signed))
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")
 
 
@@ -110,39 +110,47 @@ def statistics(job: StatisticsCommand) -> None:
     check_free(job.out, overwrite=job.overwrite, holds="statistics")
     damaged: Sequence[DamagedFile] = ()
     if is_merge:
-        found = merge([Path(one) for one in job.inputs[1:]])
+        frequencies = merge([Path(path) for path in job.inputs[1:]])
     else:
         with working(job) as bars:
             texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
             refuse_input(job.out, texts.paths)
-            found = collect(
+            frequencies = collect(
                 texts, job.features, job.normalise, threads=Resources.of(job.threads).n_threads, meter=Meter(bars)
             )
             job.normalise.ignored.say_not_found(bars.say)
             damaged = texts.damaged_files
-    save(found, job.out)
-    answer(job, lambda: _summary(found, damaged), lambda console: _show_statistics(console, found, damaged, job.out))
+    save(frequencies, job.out)
+    answer(
+        job,
+        lambda: _summary(frequencies, damaged),
+        lambda console: _show_statistics(console, frequencies, damaged, job.out),
+    )
 
 
-def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
+def _summary(frequencies: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
     return {
         "command": "statistics",
-        "documents": found.n_documents,
-        "features": len(found.hashes),
-        "occurrences": found.n_occurrences,
-        "of": found.features,
-        "fingerprint": found.fingerprint,
-        "damaged_files": [one.as_stored() for one in damaged],
+        "documents": frequencies.n_documents,
+        "features": len(frequencies.hashes),
+        "occurrences": frequencies.n_occurrences,
+        "of": frequencies.features,
+        "fingerprint": frequencies.fingerprint,
+        "damaged_files": [file.as_stored() for file in damaged],
     }
 
 
-def _show_statistics(console: Printer, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
+def _show_statistics(console: Printer, frequencies: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
     from nearkin.cli.printing import say_place
     from nearkin.reports.facts.fact import Fact, damage_facts
 
-    counts = {"documents": found.n_documents, "features": len(found.hashes), "occurrences": found.n_occurrences}
+    counts = {
+        "documents": frequencies.n_documents,
+        "features": len(frequencies.hashes),
+        "occurrences": frequencies.n_occurrences,
+    }
     console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
-    say_place(console, f"Statistics {found.fingerprint}", out)
+    say_place(console, f"Statistics {frequencies.fingerprint}", out)
 
 
 INDEX_HELP = """
@@ -185,14 +193,22 @@ def index(job: IndexCommand) -> None:
     with working(job) as bars:
         try:
             texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
-            for one in index_files(texts, job.similarity_index, bars):
+            for indexed in index_files(texts, job.similarity_index, bars):
                 if job.as_json:
-                    click.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
-                elif one.problem is not None:
-                    rows.append(("", "", "", "", f"{one.doc_id}: {one.problem}"))
+                    click.echo(json.dumps(indexed.to_dict(), ensure_ascii=is_ascii))
+                elif indexed.problem is not None:
+                    rows.append(("", "", "", "", f"{indexed.doc_id}: {indexed.problem}"))
                 else:
-                    number = "" if one.similarity_index is None else str(one.similarity_index)
-                    rows.append((number, len(one.band_keys), len(one.sample_keys), str(one.text_key), one.doc_id))
+                    number = "" if indexed.similarity_index is None else str(indexed.similarity_index)
+                    rows.append(
+                        (
+                            number,
+                            len(indexed.band_keys),
+                            len(indexed.sample_keys),
+                            str(indexed.text_key),
+                            indexed.doc_id,
+                        )
+                    )
         finally:  # also before the error that too much was unreadable, as --json does
             Printer().show(Table(("similarity index", "bands", "samples", "key of the text", "id"), rows, 4))
 
@@ -250,38 +266,42 @@ def neighbours(job: NeighboursCommand) -> None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
     check_free(job.out, overwrite=job.overwrite)
     with working(job) as bars:
-        found = find_neighbours(
+        all_pairs = find_neighbours(
             SignatureFile.load(job.signatures), None if job.against is None else SignatureFile.load(job.against),
             job.out, job.distance, verification=verification, equal=job.equal, resources=resources, progress=bars,
         )  # fmt: skip
-    answer(job, found.summary, lambda console: _show_pairs(console, found, job.out))
+    answer(job, all_pairs.summary, lambda console: _show_pairs(console, all_pairs, job.out))
 
 
-def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:
+def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say_place
     from nearkin.reports.facts.fact import Fact, Table
     from nearkin.wording import share_text
 
-    if found.sample is not None:
+    if neighbours_found.sample is not None:
         rows = [
-            (f"{one.threshold:.0f}", *(share_text(value, 4) for value in (one.recall, one.precision, one.f1)),
-             "best F1" if one == found.sample.best else "")
-            for one in found.sample.points
+            (f"{point.threshold:.0f}", *(share_text(value, 4) for value in (point.recall, point.precision, point.f1)),
+             "best F1" if point == neighbours_found.sample.best else "")
+            for point in neighbours_found.sample.points
         ]  # fmt: skip
         console.show(Table(("distance", "recall", "precision", "F1", ""), rows, 4))
     console.say(
         [
-            Fact("documents", found.n_signed, f"{found.n_distinct:,} distinct signatures"),
-            Fact("pairs", found.n_pairs, f"distance at most {found.distance}"),
-            Fact("written", found.n_written, "" if found.verification is None else found.verification.in_words()),
-            Fact("time", f"{found.elapsed_s:.1f} s"),
+            Fact("documents", neighbours_found.n_signed, f"{neighbours_found.n_distinct:,} distinct signatures"),
+            Fact("pairs", neighbours_found.n_pairs, f"distance at most {neighbours_found.distance}"),
+            Fact(
+                "written",
+                neighbours_found.n_written,
+                "" if neighbours_found.verification is None else neighbours_found.verification.in_words(),
+            ),
+            Fact("time", f"{neighbours_found.elapsed_s:.1f} s"),
         ]
     )
     say_place(console, "Pairs", out)
 
 
-def _show_neighbours(console: Printer, found: pa.Table) -> None:
+def _show_neighbours(console: Printer, table: pa.Table) -> None:
     from nearkin.reports.facts.fact import Table
 
-    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in found.to_pylist()]
+    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in table.to_pylist()]
     console.show(Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance."))

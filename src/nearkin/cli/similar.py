@@ -80,7 +80,7 @@ def similar(job: SimilarCommand) -> None:
     from nearkin.collection.tolerance import ALL
     from nearkin.workflows.collection.tables import coded
 
-    if sum(one is not None for one in (job.doc_id, job.file, job.text)) != 1:
+    if sum(query is not None for query in (job.doc_id, job.file, job.text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
     text, missing = job.text, None
     if job.file is not None:
@@ -90,9 +90,9 @@ def similar(job: SimilarCommand) -> None:
         text, missing = document.text, document.missing
     with opened_with_bars(job) as collection:
         tolerance, limit = job.part(ToleranceOptions).given(), job.limit if job.out is None else ALL
-        found = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
-        rows = None if job.out is None else coded(collection, found.table)
-    first, name = found.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
+        documents = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
+        rows = None if job.out is None else coded(collection, documents.table)
+    first, name = documents.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
     summary = first.to_dict() if job.file is None else {**first.to_dict(), "missing": missing}
     answer(
         job, lambda: summary, lambda console: _show(console, first, name, missing=missing),
@@ -100,53 +100,54 @@ def similar(job: SimilarCommand) -> None:
     )  # fmt: skip
 
 
-def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDocuments:
+def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> SimilarDocuments:
     """Search; if an unknown id is the name of a file, say how to search with the file."""
     from nearkin.errors import UnknownDocumentError
 
     try:
-        found: SimilarDocuments = opened.similar(doc_id, **asked)
+        documents: SimilarDocuments = opened.similar(doc_id, **parameters)
     except UnknownDocumentError as error:
         if doc_id is not None and os.path.isfile(doc_id):
             error.add_note(f"{doc_id} is a file; to search with its text: --file {doc_id}")
         raise
-    return found
+    return documents
 
 
-def _show(console: Printer, found: SimilarDocuments, name: str, *, missing: str | None) -> None:
+def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> None:
     from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
     from nearkin.reports.facts.queries import similar_facts, time_ms
     from nearkin.wording import distance_text, share_text
 
-    by_index, by_share = (found.tolerance.measure == measure for measure in ("index", "containment"))
+    by_index, by_share = (similar_documents.tolerance.measure == measure for measure in ("index", "containment"))
     rows = [
         (
-            str(one.similarity_index) if by_index else None, share_text(one.jaccard),
-            *(share_text(share) if by_share else None for share in (one.contained, one.contains)),
-            share_text(one.edit_similarity), distance_text(one.relative_distance),
-            "–" if one.n_bits is None else one.n_bits, f"{one.document}{_remark(one)}", one.document.wave,
+            str(document.similarity_index) if by_index else None, share_text(document.jaccard),
+            *(share_text(share) if by_share else None for share in (document.contained, document.contains)),
+            share_text(document.edit_similarity), distance_text(document.relative_distance),
+            "–" if document.n_bits is None else document.n_bits, f"{document.document}{_remark(document)}",
+            document.document.wave,
         )
-        for one in found.documents
+        for document in similar_documents.documents
     ]  # fmt: skip
     columns = ("index", "Jaccard", "query in it", "it in query", "edit", "γ", "bits", "id", "wave")
     console.show(Table(columns, rows, 7))
     console.say(
         [
-            Fact(f"similar to {name}", found.n_found, found.tolerance.in_words()),
-            *not_shown(found.n_found - len(found.documents)),
+            Fact(f"similar to {name}", similar_documents.n_found, similar_documents.tolerance.in_words()),
+            *not_shown(similar_documents.n_found - len(similar_documents.documents)),
             *missing_facts(name, missing),
-            *similar_facts(found),
-            time_ms(found.elapsed_s),
+            *similar_facts(similar_documents),
+            time_ms(similar_documents.elapsed_s),
         ]
     )
 
 
-def _remark(one: SimilarDocument) -> str:
+def _remark(similar_document: SimilarDocument) -> str:
     from nearkin.collection.tolerance import LETTERS_ONLY
 
-    if one.is_same_text:
+    if similar_document.is_same_text:
         return " (same text)"
-    return f" ({LETTERS_ONLY})" if one.is_letters_only else ""
+    return f" ({LETTERS_ONLY})" if similar_document.is_letters_only else ""
 
 
 SEARCH_HELP = """
@@ -205,9 +206,9 @@ def search(job: SearchCommand) -> None:
         if not query:
             _show_saved(job, collection.saved_searches())
             return
-        found = collection.search(query, wave=job.wave, limit=job.limit if job.out is None else None)
-        rows = None if job.out is None else coded(collection, found.table)
-    first = found.first(job.limit)
+        documents = collection.search(query, wave=job.wave, limit=job.limit if job.out is None else None)
+        rows = None if job.out is None else coded(collection, documents.table)
+    first = documents.first(job.limit)
     answer(
         job, first.to_dict, lambda console: _show_found(console, first, job.wave),
         rows=lambda: rows, row="document",
@@ -215,19 +216,23 @@ def search(job: SearchCommand) -> None:
 
 
 def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
-    listed = [one.to_dict() for one in saved]
+    listed = [saved_search.to_dict() for saved_search in saved]
 
     def show(console: Printer) -> None:
         from nearkin.reports.facts.fact import Table
         from nearkin.reports.quantities import minute
 
-        rows = [(one.name, one.query, one.by, minute(one.at)) for one in saved]
+        rows = [
+            (saved_search.name, saved_search.query, saved_search.by, minute(saved_search.at)) for saved_search in saved
+        ]
         console.show(Table(("name", "query", "by", "saved (UTC)"), rows))
 
     def rows() -> pa.Table:
         import pyarrow as pa
 
-        return pa.table({name: [one[name] for one in listed] for name in ("name", "query", "by", "at")})
+        return pa.table(
+            {name: [saved_search[name] for saved_search in listed] for name in ("name", "query", "by", "at")}
+        )
 
     answer(job, lambda: {"searches": listed}, show, rows=rows, row="search")
 
@@ -256,22 +261,22 @@ def _part(word: str) -> str:
     return f'"{phrase.removesuffix("*")}"*' if is_prefix else f'"{phrase}"'
 
 
-def _show_found(console: Printer, found: SearchResult, wave: str | None) -> None:
+def _show_found(console: Printer, result: SearchResult, wave: str | None) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
     from nearkin.reports.facts.stored import search_facts
     from nearkin.wording import reveal_line
 
-    for one in found.documents:
+    for document in result.documents:
         console.print(
-            f"[bold]{shown(one.document)}[/]  [dim]{shown(one.document.wave)}[/]",
+            f"[bold]{shown(document.document)}[/]  [dim]{shown(document.document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )
         pieces = [
             (reveal_line(f"[{piece.text}]" if piece.is_match else piece.text), "bold" if piece.is_match else "")
-            for piece in one.pieces
+            for piece in document.pieces
         ]
         console.print(Text.assemble("    ", *pieces), soft_wrap=True)
-    console.say(search_facts(found, wave, len(found.documents)))
+    console.say(search_facts(result, wave, len(result.documents)))

@@ -39,14 +39,18 @@ class InForce:
 
     def to_dict(self, document: StoredDocument) -> dict[str, object]:
         """Return the fields as JSON types, with the date of this document only."""
-        own = self.date_of(document)
+        day = self.date_of(document)
         return {
-            "document_date": None if own is None else own.isoformat(),
+            "document_date": None if day is None else day.isoformat(),
             "at": self.at.isoformat(),
             "date_tag": self.date_tag,
             "in_force": [
-                {"doc_id": one.doc_id, "version": one.version, "date": self.dates[one.doc_id].isoformat()}
-                for one in self.documents
+                {
+                    "doc_id": document.doc_id,
+                    "version": document.version,
+                    "date": self.dates[document.doc_id].isoformat(),
+                }
+                for document in self.documents
             ],
         }
 
@@ -67,10 +71,10 @@ class DateAsked:
                     "names the field of the dates, and needs 'at'. Got it alone.", parameter="date_tag"
                 )
             return None
-        found = iso_date(at) if isinstance(at, str) else at if type(at) is date else None
-        if found is None:
+        day = iso_date(at) if isinstance(at, str) else at if type(at) is date else None
+        if day is None:
             raise ParameterError.of("at", "a date such as 2024-03-01", at)
-        return cls(found, checked_field(DATE_TAG if date_tag is None else date_tag))
+        return cls(day, checked_field(DATE_TAG if date_tag is None else date_tag))
 
 
 def iso_date(text: str) -> date | None:
@@ -90,36 +94,36 @@ def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
 
 
 def in_force(
-    connection: Connection, asked: DateAsked, document: StoredDocument, others: Iterable[StoredDocument]
+    connection: Connection, body: DateAsked, document: StoredDocument, others: Iterable[StoredDocument]
 ) -> InForce:
     """Find the versions of a document, among it and the ``others``, that are in force at a date."""
-    current = dict.fromkeys(one for one in (document, *others) if one.is_current)
-    keys = [(TAG, one.doc_id, asked.date_tag) for one in current]
-    dates = _dates({key[1]: value for key, value in values_of(connection, keys).items()}, asked.date_tag)
+    current = dict.fromkeys(candidate for candidate in (document, *others) if candidate.is_current)
+    keys = [(TAG, candidate.doc_id, body.date_tag) for candidate in current]
+    dates = _dates({key[1]: value for key, value in values_of(connection, keys).items()}, body.date_tag)
     if not dates:
         raise ParameterError(
-            f"Neither {document.doc_id!r} nor any version of it has a tag {asked.date_tag!r} with its "
-            f"date. Tag them: nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under "
+            f"Neither {document.doc_id!r} nor any version of it has a tag {body.date_tag!r} with its "
+            f"date. Tag them: nearkin tag COLLECTION {body.date_tag}=2024-03-01 DOC_ID. Dates under "
             "another tag: 'date_tag'"
         )
-    newest = max((day for day in dates.values() if day <= asked.at), default=None)
-    return InForce(asked.at, asked.date_tag, dates, _of_day(tuple(current), dates, newest))
+    newest = max((day for day in dates.values() if day <= body.at), default=None)
+    return InForce(body.at, body.date_tag, dates, _of_day(tuple(current), dates, newest))
 
 
 def _dates(values: Mapping[str, str], date_tag: str) -> dict[str, date]:
     dates = dict[str, date]()
     for doc_id, value in sorted(values.items()):
-        found = iso_date(value)
-        if found is None:
+        day = iso_date(value)
+        if day is None:
             raise ParameterError(
                 f"The tag {date_tag!r} of document {doc_id!r} must be a date of the form YYYY-MM-DD. Got {value!r} "
                 "instead. Set it again with nearkin tag, or remove it with nearkin untag."
             )
-        dates[doc_id] = found
+        dates[doc_id] = day
     return dates
 
 
 def _of_day(
     documents: Sequence[StoredDocument], dates: Mapping[str, date], day: date | None
 ) -> tuple[StoredDocument, ...]:
-    return tuple(one for one in documents if day is not None and dates.get(one.doc_id) == day)
+    return tuple(document for document in documents if day is not None and dates.get(document.doc_id) == day)

@@ -60,16 +60,16 @@ class TextChange(AnswerRecord):
     n_words_moved: int = 0
 
     @classmethod
-    def of(cls, found: Comparison, passage: tuple[Piece, ...]) -> TextChange:
+    def of(cls, comparison: Comparison, passage: tuple[Piece, ...]) -> TextChange:
         """Return the change that a comparison found, with one of its differences."""
         return cls(
-            is_same_text=found.is_identical,
-            n_words_removed=found.n_words_only_a,
-            n_words_added=found.n_words_only_b,
-            n_differences=found.n_changes,
+            is_same_text=comparison.is_identical,
+            n_words_removed=comparison.n_words_only_a,
+            n_words_added=comparison.n_words_only_b,
+            n_differences=comparison.n_changes,
             passage=passage,
-            is_whole=found.is_whole,
-            n_words_moved=found.n_words_moved,
+            is_whole=comparison.is_whole,
+            n_words_moved=comparison.n_words_moved,
         )
 
 
@@ -119,7 +119,7 @@ class DocumentHistory(Tabular, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each version, with its change as columns."""
-        rows = ({**change_columns(one.change), **one.to_dict()} for one in self.versions)
+        rows = ({**change_columns(version.change), **version.to_dict()} for version in self.versions)
         return table_of(rows, *DOCUMENT, *columns("added_at removed_at is_erased is_same_text"), *CHANGE)
 
     def __repr__(self) -> str:
@@ -143,10 +143,10 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
                 document=stored,
                 added_at=row.added_at,
                 removed_at=row.removed_at,
-                change=None if found is None else TextChange.of(found, first_difference(found)),
+                change=None if comparison is None else TextChange.of(comparison, first_difference(comparison)),
                 is_erased=row.content in erased,
             )
-            for stored, row, found in zip(stored_documents(rows), rows, compared, strict=True)
+            for stored, row, comparison in zip(stored_documents(rows), rows, compared, strict=True)
         ),
     )
 
@@ -228,10 +228,11 @@ class GroupTimeLine(Tabular, AnswerRecord):
     def table(self) -> pa.Table:
         """A row for each member, with its change as columns."""
         rows = (
-            {**change_columns(one.change), **one.to_dict(), "kinds": ", ".join(one.n_of_kind)} for one in self.entries
+            {**change_columns(entry.change), **entry.to_dict(), "kinds": ", ".join(entry.n_of_kind)}
+            for entry in self.entries
         )
-        own = columns("date added_at before jaccard relation kinds is_same_text")
-        return table_of(rows, *DOCUMENT, *own, *CHANGE)
+        own_columns = columns("date added_at before jaccard relation kinds is_same_text")
+        return table_of(rows, *DOCUMENT, *own_columns, *CHANGE)
 
     def __repr__(self) -> str:
         return f"GroupTimeLine({counted(self.n_documents, 'document')} of group {self.number})"
@@ -249,22 +250,27 @@ def group_time_line(
     """Sort the current members of a stored group by time, and compare each with the previous one."""
     check_limit(limit)
     field = checked_field(date_tag)
-    found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
-    pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
+    time_line = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
+    pairs = [pair for entry in time_line.entries if (pair := _related_pair(entry, tolerance)) is not None]
     relations = {pair: text.comparison.judgement.relation for pair, text in relations_of(collection, pairs)}
     return replace(
-        found,
+        time_line,
         entries=tuple(
-            replace(one, relation=relations.get(pair, "")) if (pair := _related_pair(one, tolerance)) else one
-            for one in found.entries
+            replace(entry, relation=relations.get(pair, "")) if (pair := _related_pair(entry, tolerance)) else entry
+            for entry in time_line.entries
         ),
     )
 
 
-def _related_pair(one: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] | None:
-    if one.before is None or one.change is None or one.jaccard is None or is_letters_only(one.jaccard, tolerance):
+def _related_pair(entry: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] | None:
+    if (
+        entry.before is None
+        or entry.change is None
+        or entry.jaccard is None
+        or is_letters_only(entry.jaccard, tolerance)
+    ):
         return None
-    return one.before.content, one.document.content
+    return entry.before.content, entry.document.content
 
 
 def _time_line(
@@ -312,18 +318,18 @@ def _time_line(
 
 def _dates_of(connection: Connection, doc_ids: Sequence[str], field: str) -> dict[str, date]:
     values = values_of(connection, [(TAG, doc_id, field) for doc_id in doc_ids])
-    found = {doc_id: iso_date(value) for (_, doc_id, _), value in values.items()}
-    return {doc_id: day for doc_id, day in found.items() if day is not None}
+    days = {doc_id: iso_date(value) for (_, doc_id, _), value in values.items()}
+    return {doc_id: day for doc_id, day in days.items() if day is not None}
 
 
 def _in_order(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[StoredDocument, str]]:
-    found = dict[str, tuple[StoredDocument, str]]()
-    for some in in_slices(doc_ids):
+    by_id = dict[str, tuple[StoredDocument, str]]()
+    for block in in_slices(doc_ids):
         query = with_documents().add_columns(loads.c.added_at)
         rows: Sequence[Any] = connection.execute(
-            query.where(documents.c.doc_id.in_(some) & documents.c.is_current)
+            query.where(documents.c.doc_id.in_(block) & documents.c.is_current)
         ).all()
-        found |= {
+        by_id |= {
             stored.doc_id: (stored, row.added_at) for stored, row in zip(stored_documents(rows), rows, strict=True)
         }
-    return [found[doc_id] for doc_id in doc_ids]
+    return [by_id[doc_id] for doc_id in doc_ids]

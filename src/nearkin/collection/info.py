@@ -121,12 +121,12 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
 
 def _of_extraction(connection: Connection) -> dict[str, int]:
     by_extractor = documents_by_extractor(connection)
-    found = stored_exceptions(connection, ExceptionFilter())
+    exceptions = stored_exceptions(connection, ExceptionFilter())
     return {
         "n_extracted": sum(by_extractor.values()),
-        "n_no_text": found.n_no_text,
-        "n_partial": found.n_partial,
-        "n_not_stored": found.n_not_stored,
+        "n_no_text": exceptions.n_no_text,
+        "n_partial": exceptions.n_partial,
+        "n_not_stored": exceptions.n_not_stored,
         "n_by_ocr": sum(n for extractor, n in by_extractor.items() if is_ocr(extractor)),
     }
 

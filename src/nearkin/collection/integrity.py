@@ -230,7 +230,7 @@ def _first_content(connection: Connection, wave: str) -> int:
 
 def check_texts(connection: Connection, collection: OpenedCollection, threads: int, first: int = 0) -> TextFindings:
     """Compare every text from a content on with its digest, and with all that is derived from it."""
-    found, progress, erased = TextFindings(), collection.progress, purged_contents(connection)
+    findings, progress, erased = TextFindings(), collection.progress, purged_contents(connection)
     is_wanted = contents.c.content >= first
     n_texts = connection.execute(select(func.count()).select_from(contents).where(is_wanted)).scalar_one()
     progress.start("fsck", n_texts, "documents")
@@ -248,42 +248,42 @@ def check_texts(connection: Connection, collection: OpenedCollection, threads: i
         return _checked([row for row in rows if row.content not in erased], collection.counting)
 
     for here in map_ordered(check, batches(), threads=threads):
-        found.take(here)
+        findings.take(here)
         progress.advance(here.n_texts)
     progress.finish()
-    return found
+    return findings
 
 
 def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
-    found, whole, texts = TextFindings(len(rows)), [], []
+    findings, whole, texts = TextFindings(len(rows)), [], []
     for row in rows:
         try:
             texts.append(text_of(row.content, row.text, row.digest))
             whole.append(row)
         except CollectionError:
-            found.lost.append(row.content)
+            findings.lost.append(row.content)
     if not texts:
-        return found
+        return findings
     for row, columns, profile in zip(whole, *measured(strings(texts), counting), strict=True):
         right = dict(zip(MEASURED, columns, strict=True))
         stored = {name: getattr(row, name) for name in MEASURED}
         is_right = {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} == right
         is_profiled = row.profiled is not None and tuple(getattr(row, name) for name in COLUMNS) == profile
         if not (is_right and is_profiled):
-            found.wrong[row.content] = None if is_right else right, profile
-    return found
+            findings.wrong[row.content] = None if is_right else right, profile
+    return findings
 
 
-def rebuild_texts(collection: OpenedCollection, found: TextFindings) -> None:
+def rebuild_texts(collection: OpenedCollection, findings: TextFindings) -> None:
     """Store the right derived data."""
     with collection.store.writing() as connection:
         is_there = exists().where(contents.c.content == profiles.c.content)
         connection.execute(profiles.delete().where(~is_there))
-        for some in in_slices(list(found.wrong)):
-            connection.execute(profiles.delete().where(profiles.c.content.in_(some)))
-        rows = [(number, *profile) for number, (_, profile) in found.wrong.items()]
+        for block in in_slices(list(findings.wrong)):
+            connection.execute(profiles.delete().where(profiles.c.content.in_(block)))
+        rows = [(number, *profile) for number, (_, profile) in findings.wrong.items()]
         insert_rows(connection, profiles, list(zip(*rows, strict=True)))
-        of_segments = {number: right for number, (right, _) in found.wrong.items() if right is not None}
+        of_segments = {number: right for number, (right, _) in findings.wrong.items() if right is not None}
         for number, right in of_segments.items():
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
         if of_segments:  # otherwise the data that segments are built from was correct
@@ -294,7 +294,7 @@ def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str,
     """Return the documents that have, or had, these texts, and those whose text is missing."""
     is_missing = ~exists().where(contents.c.content == documents.c.content)
     query, rows = select(documents.c.row, documents.c.doc_id, documents.c.version), list[Any]()
-    for condition in (is_missing, *(documents.c.content.in_(some) for some in in_slices(numbers))):
+    for condition in (is_missing, *(documents.c.content.in_(block) for block in in_slices(numbers))):
         rows += connection.execute(query.where(condition))
     return tuple(f"{doc_id} (version {version})" for _, doc_id, version in sorted(rows))
 

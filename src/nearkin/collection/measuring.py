@@ -27,8 +27,8 @@ def verified(
     connection: Connection, counting: TextCounting, words: U64, lots: Iterable[Sequence[int]]
 ) -> Iterator[tuple[Content, Shares]]:
     """Yield contents, in lots that fit in memory, with the overlap of their word 5-grams with a set."""
-    for some in lots:
-        stored = list(contents_of(connection, some).values())
+    for lot in lots:
+        stored = list(contents_of(connection, lot).values())
         sets = word_sets(counting, [content.text for content in stored])
         yield from zip(stored, [shares(words, other) for other in sets])
 
@@ -37,23 +37,23 @@ def compare_with(
     connection: Connection,
     counting: TextCounting,
     query: Content,
-    found: Sequence[StoredDocument],
+    documents: Sequence[StoredDocument],
     known: Mapping[int, Shares] | None = None,
 ) -> list[SimilarDocument]:
     """Compare each document with the query by every measure; ``known`` has overlaps by content."""
-    known, sizes = known or {}, {one.content: one.n_characters for one in found}
+    known, sizes = known or {}, {entry.content: entry.n_characters for entry in documents}
     indexes, measures = similarity_indexes(connection, list(sizes)), dict[int, dict[str, object]]()
-    unknown = [one for one in sorted(sizes.items()) if one[0] not in known]
+    unknown = [entry for entry in sorted(sizes.items()) if entry[0] not in known]
     if unknown:
         (words,) = word_sets(counting, [query.text])
         for content, overlap in verified(connection, counting, words, in_lots(unknown)):
             measures[content.number] = _measures(query, content, overlap)
-    for some in in_lots(one for one in sizes.items() if one[0] in known):
-        for content in contents_of(connection, some).values():
+    for lot in in_lots(entry for entry in sizes.items() if entry[0] in known):
+        for content in contents_of(connection, lot).values():
             measures[content.number] = _measures(query, content, known[content.number])
     return [
-        SimilarDocument(document=one, similarity_index=indexes.get(one.content), **measures[one.content])  # type: ignore[arg-type]
-        for one in found
+        SimilarDocument(document=entry, similarity_index=indexes.get(entry.content), **measures[entry.content])  # type: ignore[arg-type]
+        for entry in documents
     ]
 
 
@@ -108,9 +108,9 @@ def compare(
     """Compare two documents; see `Collection.compare`."""
     kinds = check_ignored(ignore)
     with collection.store.reading() as connection:
-        one, other = document(connection, a, version_a), document(connection, b, version_b)
-        contents = contents_of(connection, [one.content, other.content])
-        (measured,) = compare_with(connection, collection.counting, contents[one.content], [other])
-    text_a, text_b = (contents[document.content].text for document in (one, other))
+        document_a, document_b = document(connection, a, version_a), document(connection, b, version_b)
+        contents = contents_of(connection, [document_a.content, document_b.content])
+        (measured,) = compare_with(connection, collection.counting, contents[document_a.content], [document_b])
+    text_a, text_b = (contents[document.content].text for document in (document_a, document_b))
     comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=kinds)
-    return ComparedDocuments(one, measured, comparison)
+    return ComparedDocuments(document_a, measured, comparison)

@@ -53,8 +53,8 @@ class OpenedCollection:
         self.counting = TextCounting.of(store.facts)
         self.loads, self._cache = Loads(store), cache
         # beside SQLite's file, or in the cache
-        own = None if self.place.directory is None else self.place.directory.absolute() / "segments"
-        self._folder = own or (cache or usual_cache()) / self.place.name_outside(store.facts["collection"])
+        folder = None if self.place.directory is None else self.place.directory.absolute() / "segments"
+        self._folder = folder or (cache or usual_cache()) / self.place.name_outside(store.facts["collection"])
 
     @classmethod
     def open(
@@ -81,14 +81,14 @@ class OpenedCollection:
         store = Store.open(place, facts, create=create, access=access)
         try:
             opened = cls(store, own_cache, progress)
-            own = opened.counting
+            counting = opened.counting
             for name, given, kept, kind in (
-                ("alphabet", alphabet, own.letters.alphabet, ParameterError),
-                ("ignored", ignored, own.ignored, ParameterError),
-                ("similarity_index", similarity_index and index.spec, own.similarity_index.spec, FingerprintError),
+                ("alphabet", alphabet, counting.letters.alphabet, ParameterError),
+                ("ignored", ignored, counting.ignored, ParameterError),
+                ("similarity_index", similarity_index and index.spec, counting.similarity_index.spec, FingerprintError),
             ):
                 if given is not None and given != kept:
-                    was, now = (str(one).strip(";") or "nothing" for one in (kept, given))
+                    was, now = (str(setting).strip(";") or "nothing" for setting in (kept, given))
                     raise kind(
                         f"{place} was created with {was!r}, which cannot be changed later. Omit it, or add the "
                         f"documents to a new collection. Got: {now!r}",
@@ -131,10 +131,10 @@ class OpenedCollection:
                     return ask(seen)
                 except StaleIndexError as error:
                     if is_last:
-                        said = f"The index and the database of {self.place} disagree: {error}."
-                        raise CollectionError(said) from error
-                    told = f"part of the index is damaged and is rebuilt from the database ({error})"
-                    self.progress.say(WarningMessage(told))
+                        sentence = f"The index and the database of {self.place} disagree: {error}."
+                        raise CollectionError(sentence) from error
+                    warning = f"part of the index is damaged and is rebuilt from the database ({error})"
+                    self.progress.say(WarningMessage(warning))
                     for segment in seen.segments:
                         self.index.forget(segment.name)
         raise CollectionError(f"The index of {self.place} cannot be built.")

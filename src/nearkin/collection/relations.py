@@ -57,22 +57,22 @@ def relate(
     distinct = list(dict.fromkeys(texts))
     normalised = NORMALISE.apply(strings([principal, *distinct]))
     sets = RELATION_SHINGLES.sets(normalised)
-    own, *others = (sets.hashes[a:b] for a, b in zip(sets.offsets[:-1], sets.offsets[1:]))
+    hashes, *others = (sets.hashes[a:b] for a, b in zip(sets.offsets[:-1], sets.offsets[1:]))
     prepared = normalised.to_pylist()
-    original, found = Original(principal), dict[str, RelatedText]()
+    original, related = Original(principal), dict[str, RelatedText]()
     for text, as_compared, other in zip(distinct, prepared[1:], others, strict=True):
         if as_compared == prepared[0]:
-            found[text] = RelatedText(COPY, 1.0, 1.0)
+            related[text] = RelatedText(COPY, 1.0, 1.0)
             continue
-        inside, holding = _containments(own, other)
+        inside, holding = _containments(hashes, other)
         comparison = compare(
             original,
             Original(text),
             n_shown=n_shown,
             with_one_sided=with_one_sided,
         )
-        found[text] = RelatedText(comparison, inside, holding)
-    return [found[text] for text in texts]
+        related[text] = RelatedText(comparison, inside, holding)
+    return [related[text] for text in texts]
 
 
 def _containments(principal: U64, member: U64) -> tuple[float, float]:
@@ -107,24 +107,24 @@ def relations_of(
     """
     left = len(pairs) if max_new is None else max_new
     is_stored = not collection.store.access.is_read_only
-    for some in _lots(collection, pairs):
+    for lot in _lots(collection, pairs):
         with collection.store.reading() as connection:
-            found = _stored(connection, collection.store, some)
-            new = [pair for pair in dict.fromkeys(some) if pair not in found][:left]
+            related = _stored(connection, collection.store, lot)
+            new = [pair for pair in dict.fromkeys(lot) if pair not in related][:left]
             missing = _computed(connection, new)
         left -= len(missing)
         if missing and is_stored:
             is_stored = _is_written(collection, missing)
-        found |= missing
-        for pair in some:
-            if pair in found:
-                yield pair, found[pair]
+        related |= missing
+        for pair in lot:
+            if pair in related:
+                yield pair, related[pair]
 
 
-def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText]) -> bool:
+def _is_written(collection: OpenedCollection, related: Mapping[Pair, RelatedText]) -> bool:
     try:
         with collection.store.writing() as connection:
-            _write(connection, collection.store, found)
+            _write(connection, collection.store, related)
     except CollectionError as error:  # permission is denied, or another process is writing
         collection.progress.say(
             f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
@@ -146,47 +146,47 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
     if not _are_right(connection, store):
         return len(pairs)
     missing, keys = set(pairs), select(relations.c.principal, relations.c.content)
-    for some in in_slices(sorted({principal for principal, _ in pairs})):
-        found = connection.execute(keys.where(relations.c.principal.in_(some)))
-        missing -= {(row.principal, row.content) for row in found}
+    for block in in_slices(sorted({principal for principal, _ in pairs})):
+        rows = connection.execute(keys.where(relations.c.principal.in_(block)))
+        missing -= {(row.principal, row.content) for row in rows}
     return len(missing)
 
 
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    found = dict[Pair, RelatedText]()
+    by_pair = dict[Pair, RelatedText]()
     if not _are_right(connection, store):
-        return found
+        return by_pair
     wanted, is_asked = set(pairs), relations.c.principal.in_({principal for principal, _ in pairs})
     for row in connection.execute(select(relations).where(is_asked)):
         pair = row.principal, row.content
         if pair in wanted and (related := _unpacked(row.comparison)) is not None:
-            found[pair] = related
-    return found
+            by_pair[pair] = related
+    return by_pair
 
 
 def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    found = dict[Pair, RelatedText]()
+    by_pair = dict[Pair, RelatedText]()
     for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
         text = texts_of(connection, [principal])[principal]
-        for some in some_at_a_time(connection, [content for _, content in of_one]):
-            texts = texts_of(connection, some)
-            others = [texts[content] for content in some]
+        for block in some_at_a_time(connection, [content for _, content in of_one]):
+            texts = texts_of(connection, block)
+            others = [texts[content] for content in block]
             related = relate(text, others, n_shown=N_SHOWN, with_one_sided=True)
-            found |= {(principal, content): one for content, one in zip(some, related, strict=True)}
-    return found
+            by_pair |= {(principal, content): relation for content, relation in zip(block, related, strict=True)}
+    return by_pair
 
 
-def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
+def _write(connection: Connection, store: Store, related: Mapping[Pair, RelatedText]) -> None:
     """Store relations, in a write transaction, over those of another process."""
     if not _are_right(connection, store):
         connection.execute(relations.delete())
         store.write_facts(connection, {_METHOD: FINGERPRINT})
-    by_principal = groupby(sorted(found), key=lambda pair: pair[0])
+    by_principal = groupby(sorted(related), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
-        for some in in_slices([content for _, content in of_one]):
-            is_one = (relations.c.principal == principal) & relations.c.content.in_(some)
+        for block in in_slices([content for _, content in of_one]):
+            is_one = (relations.c.principal == principal) & relations.c.content.in_(block)
             connection.execute(relations.delete().where(is_one))
-    rows = [(*pair, _packed(one)) for pair, one in found.items()]
+    rows = [(*pair, _packed(relation)) for pair, relation in related.items()]
     insert_rows(connection, relations, list(zip(*rows, strict=True)))
 
 
@@ -204,14 +204,14 @@ def _are_right(connection: Connection, store: Store) -> bool:
     return store.fact(connection, _METHOD) == FINGERPRINT
 
 
-def _packed(one: RelatedText) -> bytes:
-    return zstd.compress(msgspec.json.encode(one), options={zstd.CompressionParameter.checksum_flag: 1})
+def _packed(related: RelatedText) -> bytes:
+    return zstd.compress(msgspec.json.encode(related), options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 def _unpacked(blob: bytes) -> RelatedText | None:
     try:
-        found = msgspec.json.decode(zstd.decompress(blob), type=RelatedText)
+        related = msgspec.json.decode(zstd.decompress(blob), type=RelatedText)
     except (zstd.ZstdError, msgspec.DecodeError, ValueError):
         return None
     # the page knows exact copies of the principal by this object
-    return replace(found, comparison=COPY) if found.comparison == COPY else found
+    return replace(related, comparison=COPY) if related.comparison == COPY else related

@@ -48,7 +48,9 @@ def json_names(answer: Any) -> list[str]:
     """Return the fields and properties of a type of records that JSON has, in order."""
     hidden = ("difference",) if answer is Piece else getattr(answer, "hidden", ())
     computed = getattr(answer, "computed", ())
-    return [one.name for one in fields(answer) if one.type != "pa.Table" and one.name not in hidden] + [*computed]
+    return [field.name for field in fields(answer) if field.type != "pa.Table" and field.name not in hidden] + [
+        *computed
+    ]
 
 
 def as_json(value: Any) -> Any:
@@ -58,9 +60,9 @@ def as_json(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {name: as_json(getattr(value, name)) for name in json_names(type(value))}
     if isinstance(value, Mapping):
-        return {name: as_json(one) for name, one in value.items()}
+        return {name: as_json(member) for name, member in value.items()}
     if isinstance(value, tuple | list):
-        return [as_json(one) for one in value]
+        return [as_json(member) for member in value]
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -204,7 +206,7 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each document, the nearest first."""
-        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *SIMILARITIES)
+        return table_of((document.to_dict() for document in self.documents), *DOCUMENT, *SIMILARITIES)
 
     def __repr__(self) -> str:
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"

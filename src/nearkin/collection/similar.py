@@ -53,10 +53,10 @@ class Near:
 def near(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
     """Return the contents within the tolerance, including those of removed documents."""
     search = {"jaccard": by_jaccard, "containment": by_containment, "letters": by_letters, "index": by_index}
-    found = search[tolerance.measure](collection, seen, query, tolerance)
-    if not found.is_answered and query.number >= 0 and tolerance.measure != "containment":
-        return replace(found, contents=np.array([query.number]))
-    return found
+    answer = search[tolerance.measure](collection, seen, query, tolerance)
+    if not answer.is_answered and query.number >= 0 and tolerance.measure != "containment":
+        return replace(answer, contents=np.array([query.number]))
+    return answer
 
 
 def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
@@ -66,9 +66,9 @@ def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     counting = collection.counting
     index = RangeIndex(tuple(segment.vectors for segment in seen.segments), counting.letters.fingerprint)
     counts = query.counts[: counting.letters.n_dimensions].reshape(1, -1)
-    asked = counting.vectors_of_counts(counts, np.array([query.is_counted]))
-    found = index.search(asked, tolerance.value)
-    return Near(contents=found.row, is_answered=query.is_counted)
+    vectors = counting.vectors_of_counts(counts, np.array([query.is_counted]))
+    matches = index.search(vectors, tolerance.value)
+    return Near(contents=matches.row, is_answered=query.is_counted)
 
 
 def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
@@ -86,10 +86,10 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     nearest = all_rows[np.lexsort((all_rows, all_bits))]
     candidates = sizes_of_current(seen.connection, nearest.tolist())
     lots = in_lots(sorted(islice(candidates.items(), MAX_COMPARED)))
-    (own,) = word_sets(collection.counting, [query.text])
+    (query_words,) = word_sets(collection.counting, [query.text])
     matches = {
         content.number: shares
-        for content, shares in verified(seen.connection, collection.counting, own, lots)
+        for content, shares in verified(seen.connection, collection.counting, query_words, lots)
         if shares.jaccard >= tolerance.value
     }
     contents = sorted(matches, key=lambda number: (-matches[number].jaccard, number))
@@ -104,14 +104,14 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
 def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
     """Search the keys; verify the candidates."""
     connection, counting = seen.connection, collection.counting
-    asked = Query.of(counting, query.text)
-    if asked.signature is None:
+    check_query = Query.of(counting, query.text)
+    if check_query.signature is None:
         return Near(contents=_NOTHING, is_answered=False)
     first_missing = KEYS.first_missing(connection)
     options = CheckOptions(threshold=PARTS_JACCARD, containment=tolerance.value)
-    candidates = candidates_by_keys(connection, counting, asked, options, first_missing)
+    candidates = candidates_by_keys(connection, counting, check_query, options, first_missing)
     matches = dict[int, Shares]()
-    for content, shares in verified(connection, counting, asked.words, candidates.lots(MAX_CONTAINING)):
+    for content, shares in verified(connection, counting, check_query.words, candidates.lots(MAX_CONTAINING)):
         is_part = max(shares.contained, shares.contains) >= tolerance.value and shares.n_common >= MIN_COMMON
         if is_part or content.digest == query.digest:
             matches[content.number] = shares
@@ -133,18 +133,18 @@ def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, toler
     The interval around 0 is empty, as in the paper: a text with index 0 finds nothing.
     """
     made = collection.counting.index(strings([query.text]))
-    own = int(made.values[0]) if made.has_value[0] else None
-    low, high = interval(own, tolerance.value) if own is not None else (1, 0)
-    if own is None or low > high:
-        return Near(contents=_NOTHING, is_answered=False, similarity_index=own)
+    query_index = int(made.values[0]) if made.has_value[0] else None
+    low, high = interval(query_index, tolerance.value) if query_index is not None else (1, 0)
+    if query_index is None or low > high:
+        return Near(contents=_NOTHING, is_answered=False, similarity_index=query_index)
     value = profiles.c.similarity_index
     is_near = value.between(max(low, _LEAST), min(high, _MOST))
     rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
-    nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
+    nearest = sorted(rows, key=lambda row: (abs(row[1] - query_index), row[0]))
     return Near(
         contents=np.array([row[0] for row in nearest], np.int64),
         is_answered=True,
-        similarity_index=own,
+        similarity_index=query_index,
     )
 
 
@@ -167,18 +167,18 @@ def similar_documents(
             query = contents_of(seen.connection, [itself.content])[itself.content]
         else:
             query = content_of(seen.connection, collection.counting, "" if text is None else text)
-        found = near(collection, seen, query, tolerance)
-        compared, n_found = documents_among(collection, seen, query, tolerance, found, limit=limit, leave_out=itself)
+        answer = near(collection, seen, query, tolerance)
+        compared, n_found = documents_among(collection, seen, query, tolerance, answer, limit=limit, leave_out=itself)
         return SimilarDocuments(
             tolerance=tolerance,
             documents=tuple(compared),
             n_found=n_found,
-            is_answered=found.is_answered,
-            n_not_compared=found.n_not_compared,
-            n_hot_keys=found.n_hot_keys,
-            expected_recall_of_parts=found.part_recall,
+            is_answered=answer.is_answered,
+            n_not_compared=answer.n_not_compared,
+            n_hot_keys=answer.n_hot_keys,
+            expected_recall_of_parts=answer.part_recall,
             elapsed_s=round(time.perf_counter() - started, 4),
-            similarity_index=found.similarity_index,
+            similarity_index=answer.similarity_index,
         )
 
     prepare(collection, tolerance)
@@ -201,29 +201,31 @@ def documents_among(
     seen: Snapshot,
     query: Content,
     tolerance: Tolerance,
-    found: Near,
+    answer: Near,
     *,
     limit: int,
     leave_out: StoredDocument | None,
 ) -> tuple[list[SimilarDocument], int]:
     """Return the first documents of found contents, compared with the query, and their total number."""
     is_itself = leave_out is not None and leave_out.is_current
-    documents, n_found = current_documents(seen.connection, found.contents.tolist(), limit + is_itself)
+    documents, n_found = current_documents(seen.connection, answer.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:
-        n_found -= int(leave_out.content in found.contents)
-        documents = [one for one in documents if one != leave_out][:limit]
-    compared = compare_with(seen.connection, collection.counting, query, documents, found.shares)
+        n_found -= int(leave_out.content in answer.contents)
+        documents = [candidate for candidate in documents if candidate != leave_out][:limit]
+    compared = compare_with(seen.connection, collection.counting, query, documents, answer.shares)
     _check(compared, tolerance)
-    return [replace(one, is_letters_only=is_letters_only(one.jaccard, tolerance)) for one in compared], n_found
+    return [
+        replace(candidate, is_letters_only=is_letters_only(candidate.jaccard, tolerance)) for candidate in compared
+    ], n_found
 
 
-def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
+def _check(similar: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
     """Compute every distance again from the store, so that a damaged index never appears in a result."""
     if tolerance.measure != "letters":
         return  # computed from the store
     most = tolerance.value * (1 + 1e-12)
-    for one in found:
-        distance = one.relative_distance
-        is_copy = distance is None and one.is_same_text
+    for measured in similar:
+        distance = measured.relative_distance
+        is_copy = distance is None and measured.is_same_text
         if not is_copy and (distance is None or distance > most):
-            raise StaleIndexError(f"{one.document} is at {distance}, beyond {tolerance}")
+            raise StaleIndexError(f"{measured.document} is at {distance}, beyond {tolerance}")

@@ -90,7 +90,9 @@ class Tolerance:
         given = {name: value for name, value in limits if value is not None}
         if measure is None and len(given) > 1:
             raise ParameterError(f"Give only one of {' and '.join(given)}: each belongs to another measure.")
-        chosen: Measure = next((one for one, limit in LIMITS.items() if limit.parameter in given), "jaccard")
+        chosen: Measure = next(
+            (candidate for candidate, limit in LIMITS.items() if limit.parameter in given), "jaccard"
+        )
         chosen = chosen if measure is None else measure
         limit = LIMITS[chosen] if is_among(chosen, MEASURES) else LIMITS["jaccard"]
         made = cls(chosen, given.pop(limit.parameter, limit.default))
@@ -166,8 +168,10 @@ class Tolerance:
         """
         if self.measure == "index":
             return f"whose similarity index differs by less than {100 * self.value:g}%"
-        said = {"jaccard": "with a Jaccard similarity of at least {}", "letters": "within gamma {}"}
-        return said.get(self.measure, "with a containment of at least {} in either direction").format(f"{self.value:g}")
+        phrases = {"jaccard": "with a Jaccard similarity of at least {}", "letters": "within gamma {}"}
+        return phrases.get(self.measure, "with a containment of at least {} in either direction").format(
+            f"{self.value:g}"
+        )
 
     @property
     def _number(self) -> str:

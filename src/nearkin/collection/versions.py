@@ -96,13 +96,15 @@ class Versions(results.ByJaccard, results.AnswerRecord):
 
     def first(self, limit: int) -> Versions:
         """Return the same with at most this many versions, and those in force."""
-        kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
+        kept = [version for i, version in enumerate(self.versions) if i < limit or version.is_in_force]
         return replace(self, versions=tuple(kept))
 
     @property
     def table(self) -> pa.Table:
         """A row for each version, the most similar first; the passage as marked-up text."""
-        rows = ({**one.to_dict(), "passage": change_columns(one.change).get("passage")} for one in self.versions)
+        rows = (
+            {**version.to_dict(), "passage": change_columns(version.change).get("passage")} for version in self.versions
+        )
         return results.table_of(
             rows,
             *results.DOCUMENT,
@@ -140,102 +142,123 @@ def versions(
 
     def ask(seen: Snapshot) -> Versions:
         connection, counting = seen.connection, collection.counting
-        own = document(connection, doc_id, version)
-        query = contents_of(connection, [own.content])[own.content]
+        queried = document(connection, doc_id, version)
+        query = contents_of(connection, [queried.content])[queried.content]
         stored = list(documents_by_row(connection, documents.c.doc_id, [doc_id]).values())
-        current = next((one for one in stored if one.is_current), None)  # a version, not a similar document
-        erased = purged_contents(connection, [one.content for one in stored if not one.n_characters])
-        others = [one for one in stored if one != own and one.content not in erased]
-        found = near(collection, seen, query, tolerance)
-        similar, n_found = documents_among(collection, seen, query, tolerance, found, limit=limit, leave_out=current)
+        current = next(
+            (candidate for candidate in stored if candidate.is_current), None
+        )  # a version, not a similar document
+        erased = purged_contents(connection, [candidate.content for candidate in stored if not candidate.n_characters])
+        others = [candidate for candidate in stored if candidate != queried and candidate.content not in erased]
+        answer = near(collection, seen, query, tolerance)
+        similar, n_found = documents_among(collection, seen, query, tolerance, answer, limit=limit, leave_out=current)
         alike = [*similar, *compare_with(connection, counting, query, others)]
-        alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
+        alike = sorted(
+            alike,
+            key=lambda candidate: (candidate.is_letters_only, *_order(candidate, tolerance), str(candidate.document)),
+        )
         force = None
         if dated is not None:
-            every = _all(connection, found.contents)
+            every = _all(connection, answer.contents)
             if tolerance.measure == "letters":  # like letters do not make a version
                 measured = compare_with(connection, counting, query, every)
-                every = [one.document for one in measured if not is_letters_only(one.jaccard, tolerance)]
-            force = in_force(connection, dated, own, [*others, *every])
-        wanted = [one for one in (force.documents if force else ()) if one != own]
-        hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
+                every = [
+                    candidate.document for candidate in measured if not is_letters_only(candidate.jaccard, tolerance)
+                ]
+            force = in_force(connection, dated, queried, [*others, *every])
+        wanted = [candidate for candidate in (force.documents if force else ()) if candidate != queried]
+        hidden = [candidate for candidate in wanted if candidate not in [shown.document for shown in alike[:limit]]][
+            :limit
+        ]
         alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
-        compared = _compared(connection, own, query.text, alike)
+        compared = _compared(connection, queried, query.text, alike)
         return Versions(
-            document=own,
+            document=queried,
             tolerance=tolerance,
             versions=tuple(
-                _version(one, own, compared.get((one.document.content, _is_older(one.document, own))), force)
-                for one in alike
+                _version(
+                    candidate,
+                    queried,
+                    compared.get((candidate.document.content, _is_older(candidate.document, queried))),
+                    force,
+                )
+                for candidate in alike
             ),
             n_found=n_found + len(others),
             in_force=force,
-            n_not_compared=found.n_not_compared,
+            n_not_compared=answer.n_not_compared,
         )
 
     prepare(collection, tolerance)
-    found = collection.answered(ask)
-    return replace(found, versions=tuple(_with_relations(collection, found)))
+    answer = collection.answered(ask)
+    return replace(answer, versions=tuple(_with_relations(collection, answer)))
 
 
 def _compared(
-    connection: Connection, own: results.StoredDocument, text: str, alike: Sequence[results.SimilarDocument]
+    connection: Connection, stored_document: results.StoredDocument, text: str, alike: Sequence[results.SimilarDocument]
 ) -> dict[tuple[int, bool], TextChange]:
     """Compare the document with its versions, the longest last, as far as one call may."""
     changes, n_left = dict[tuple[int, bool], TextChange](), MAX_COMPARED
-    for one in sorted((one.document for one in alike), key=lambda one: one.n_characters):
-        key = one.content, _is_older(one, own)
-        n_left -= one.n_characters * (key not in changes)
+    for other in sorted((other.document for other in alike), key=lambda other: other.n_characters):
+        key = other.content, _is_older(other, stored_document)
+        n_left -= other.n_characters * (key not in changes)
         if n_left >= 0 and key not in changes:
-            texts = text, stored_text(connection, one.content)
+            texts = text, stored_text(connection, other.content)
             comparison = compare_texts(*(texts[::-1] if key[1] else texts), context_lines=0, with_moves=True)
             changes[key] = TextChange.of(comparison, first_difference(comparison))
     return changes
 
 
-def _is_older(one: results.StoredDocument, own: results.StoredDocument) -> bool:
-    return one.doc_id == own.doc_id and one.version < own.version
+def _is_older(stored_document: results.StoredDocument, base: results.StoredDocument) -> bool:
+    return stored_document.doc_id == base.doc_id and stored_document.version < base.version
 
 
-def _with_relations(collection: OpenedCollection, found: Versions) -> Iterator[Version]:
-    shown = {one.similar.document.content for one in found.versions if one.change and not one.similar.is_letters_only}
-    pairs = [(found.document.content, content) for content in sorted(shown)]
+def _with_relations(collection: OpenedCollection, answer: Versions) -> Iterator[Version]:
+    shown = {
+        version.similar.document.content
+        for version in answer.versions
+        if version.change and not version.similar.is_letters_only
+    }
+    pairs = [(answer.document.content, content) for content in sorted(shown)]
     of_content = {content: related.comparison.judgement for (_, content), related in relations_of(collection, pairs)}
-    for one in found.versions:
-        judgement = of_content.get(one.similar.document.content)
-        if judgement is not None and not one.similar.is_letters_only:
+    for listed in answer.versions:
+        judgement = of_content.get(listed.similar.document.content)
+        if judgement is not None and not listed.similar.is_letters_only:
             filled_in = _FILLED_IN.get(judgement.filled_in, judgement.filled_in)
-            yield replace(one, relation=judgement.relation, filled_in=filled_in)
+            yield replace(listed, relation=judgement.relation, filled_in=filled_in)
         else:
-            yield one
+            yield listed
 
 
 def _all(connection: Connection, contents: I64) -> Sequence[results.StoredDocument]:
-    found, _ = current_documents(connection, contents.tolist(), 2**62)
-    return found
+    current, _ = current_documents(connection, contents.tolist(), 2**62)
+    return current
 
 
 _FILLED_IN = {"principal": "document", "member": "version"}
 
 
-def _order(one: results.SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
-    edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
+def _order(similar: results.SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+    edit = similar.jaccard if similar.edit_similarity is None else similar.edit_similarity
     if tolerance.measure == "letters":
-        return (math.inf if one.relative_distance is None else one.relative_distance), -edit
+        return (math.inf if similar.relative_distance is None else similar.relative_distance), -edit
     if tolerance.measure == "containment":
-        return -max(one.contained, one.contains), -one.jaccard
-    return -one.jaccard, -edit
+        return -max(similar.contained, similar.contains), -similar.jaccard
+    return -similar.jaccard, -edit
 
 
 def _version(
-    one: results.SimilarDocument, own: results.StoredDocument, change: TextChange | None, force: InForce | None
+    similar: results.SimilarDocument,
+    stored_document: results.StoredDocument,
+    change: TextChange | None,
+    force: InForce | None,
 ) -> Version:
     return Version(
-        similar=one,
+        similar=similar,
         relation="",
         filled_in="",
-        date=None if force is None else force.date_of(one.document),
-        is_in_force=force is not None and one.document in force.documents,
-        is_older=_is_older(one.document, own),
+        date=None if force is None else force.date_of(similar.document),
+        is_in_force=force is not None and similar.document in force.documents,
+        is_older=_is_older(similar.document, stored_document),
         change=change,
     )

@@ -72,12 +72,12 @@ def seal_file(path: Path) -> None:
 def sealed_length(path: Path) -> int:
     """Return the number of bytes before the seal of a file, once verified; RunError if damaged."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise missing_file(path) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise damaged_file(path)
-    return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+    return _checked(str(path), status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -128,7 +128,7 @@ def has_right_checksum(value: object) -> bool:
     """
     if not isinstance(value, dict):
         return True  # what it should be is for its reader to say
-    return value.get(_CHECKSUM) == _checksum_of({name: one for name, one in value.items() if name != _CHECKSUM})
+    return value.get(_CHECKSUM) == _checksum_of({name: member for name, member in value.items() if name != _CHECKSUM})
 
 
 def _checksum_of(value: Mapping[str, object]) -> str:

@@ -86,11 +86,11 @@ class AuditResult(Tabular):
         return Histogram("true pairs", {"found": self.n_found, "missed": self.n_true - self.n_found})
 
     def __repr__(self) -> str:
-        found = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
+        count = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
         if self.recall is None or self.low is None or self.high is None:
-            return f"AuditResult({found})"
+            return f"AuditResult({count})"
         interval = "exact" if self.is_exact else f"95% interval {share_text(self.low, 4)} to {share_text(self.high, 4)}"
-        return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {found})"
+        return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {count})"
 
 
 @taking(AuditJob)
@@ -139,18 +139,18 @@ def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
     )
     where = _place(place)
-    if any(one is not None for one in in_memory) and is_collection(where):  # before a message shows its password
+    if any(value is not None for value in in_memory) and is_collection(where):  # before a message shows its password
         raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
     audited = audited_place(where, options, progress, _given_again(where, in_memory, progress))
-    found = audited.estimate
+    estimate = audited.estimate
     return AuditResult(
-        recall=found.recall,
-        low=found.low,
-        high=found.high,
-        is_exact=found.is_exact,
-        n_sampled=found.n_sampled,
-        n_true=found.n_true,
-        n_found=found.n_found,
+        recall=estimate.recall,
+        low=estimate.low,
+        high=estimate.high,
+        is_exact=estimate.is_exact,
+        n_sampled=estimate.n_sampled,
+        n_true=estimate.n_true,
+        n_found=estimate.n_found,
         predicted_recall=audited.predicted_recall,
         missed=audited.missed,
         definition=audited.pairs,
@@ -161,19 +161,19 @@ def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
 def _given_again(
     place: str | Path, documents: tuple[Documents | None, Documents | None], progress: Progress
 ) -> GivenAgain:
-    if all(one is None for one in documents):
+    if all(document is None for document in documents):
         return {}
     stored = manifest_in(path_of(place, "place"), tuple(AUDITED))
     is_paired = stored["command"] == "pairs"
-    sides = [[one["source"] for one in stored[side]["inputs"]] for side in SIDES] if is_paired else [
+    sides = [[input_stored["source"] for input_stored in stored[side]["inputs"]] for side in SIDES] if is_paired else [
         stored["inputs"], stored["against"]
     ]  # fmt: skip
-    found = dict[str, StoredSource]()
+    sources = dict[str, StoredSource]()
     for given, entries, name in zip(documents, sides, ("documents", "other")):
         if given is None:
             continue
         given = readable_twice(given, name)
-        entry = next((one for one in entries if one["format"] == IN_MEMORY), None)
+        entry = next((entry for entry in entries if entry["format"] == IN_MEMORY), None)
         if entry is None:
             raise ParameterError(
                 f"The run did not read '{name}' from memory. Omit '{name}'; audit reads files again by itself."
@@ -183,8 +183,8 @@ def _given_again(
         columns = {"text": entry["text"], "id": entry["id"]}
         for source in inputs_of(given, name=entry["path"], progress=progress, **columns):
             if isinstance(source, StoredSource):
-                found[source.path] = source
-    return found
+                sources[source.path] = source
+    return sources
 
 
 def _place(given: Where | Run | Collection) -> str | Path:
@@ -276,7 +276,7 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
         with file_for(job.out, "evaluation", overwrite=job.overwrite, inputs=inputs) as out:
             evaluated = evaluated_at(place, known, out)
     first = evaluated.evaluations[0]
-    points = pa.Table.from_pylist([asdict(one) for one in first.curve])
+    points = pa.Table.from_pylist([asdict(point) for point in first.curve])
     if first.score == DISTANCE and first.curve:
         points = points.set_column(0, "threshold", points["threshold"].cast(pa.int64()))
     return EvaluationResult(

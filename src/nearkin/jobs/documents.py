@@ -69,7 +69,7 @@ def inputs_of(
 def check_files_are_read(*requests: ReadingRequest | None) -> None:
     """Refuse parameters about files in a job that reads none."""
     given = [request for request in requests if request is not None]
-    if any(isinstance(one, str) for request in given for one in request.inputs):
+    if any(isinstance(source, str) for request in given for source in request.inputs):
         return
     request = given[0]
     rules, is_usual = request.rules, request.rules.max_document_bytes == MAX_DOCUMENT_BYTES
@@ -101,13 +101,13 @@ def paths_of(documents: Documents) -> list[str] | None:
         return [os.fsdecode(documents)]
     if _package(documents) == "nearkin" and hasattr(documents, "place"):  # a collection, which needs an extra
         return [documents.place.address]
-    if isinstance(documents, list | tuple) and any(isinstance(one, os.PathLike) for one in documents):
-        if wrong := [one for one in documents if not isinstance(one, str | os.PathLike)]:
+    if isinstance(documents, list | tuple) and any(isinstance(document, os.PathLike) for document in documents):
+        if wrong := [document for document in documents if not isinstance(document, str | os.PathLike)]:
             raise ParameterError(
                 f"A list with a path in it must hold only paths. Got {type(wrong[0]).__name__} as well."
             )
         _check_paths(documents)
-        return [os.fsdecode(one) for one in documents]
+        return [os.fsdecode(document) for document in documents]
     return None
 
 
@@ -157,7 +157,7 @@ def only(documents: Documents, keep: Bool) -> Documents:
     _check_length(len(documents), keep)
     if _is_arrow(documents):
         return _filtered(documents, pa.array(keep))
-    return type(documents)(one for one, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
+    return type(documents)(value for value, is_kept in zip(documents, keep.tolist(), strict=True) if is_kept)
 
 
 def _check_length(n: int, keep: Bool) -> None:
@@ -239,10 +239,10 @@ def memory_source(
     """Read documents from memory, as a source beside files."""
     columns: Columns | None = None
 
-    def chosen(found: Columns) -> None:
+    def chosen(columns_found: Columns) -> None:
         nonlocal columns
-        columns = found
-        for guess in found.guesses:
+        columns = columns_found
+        for guess in columns_found.guesses:
             say(guess)
 
     batches = read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, note=say, chosen=chosen)
@@ -293,7 +293,9 @@ def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str
         options.left_language,
         options.right_language,
     )
-    columns = [one.text for side in (given.left, given.right) for one in side.inputs if not isinstance(one, str)]
+    columns = [
+        source.text for side in (given.left, given.right) for source in side.inputs if not isinstance(source, str)
+    ]
     if is_one and len(columns) == 2 and columns[0] == columns[1]:
         raise ParameterError(
             f"The documents on both sides of {owner} are the same. Name a column for each side by 'left_text' and "

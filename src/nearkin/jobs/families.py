@@ -63,9 +63,9 @@ class FamiliesResult(Tabular):
         return counts_of(self.members["relation"], "members by relation")
 
     def __repr__(self) -> str:
-        found = self.manifest["families"]
-        groups = counted(found["families"], "form group")
-        return f"FamiliesResult({groups} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
+        counts = self.manifest["families"]
+        groups = counted(counts["families"], "form group")
+        return f"FamiliesResult({groups} of {counted(counts['documents'], 'document')}; {counts['alone']:,} alone)"
 
 
 @taking(FamiliesJob)
@@ -145,9 +145,9 @@ class ThreadsResult(Tabular):
         return counts_of(self.mails["reason"], "inclusive mails by reason")
 
     def __repr__(self) -> str:
-        found = self.manifest["counts"]
-        threads, mails = counted(found["threads"], "thread"), counted(found["mails"], "mail")
-        return f"ThreadsResult({threads} of {mails}; {found['inclusive']:,} inclusive, {found['missing']:,} missing)"
+        counts = self.manifest["counts"]
+        threads, mails = counted(counts["threads"], "thread"), counted(counts["mails"], "mail")
+        return f"ThreadsResult({threads} of {mails}; {counts['inclusive']:,} inclusive, {counts['missing']:,} missing)"
 
 
 @taking(ThreadsJob)
@@ -198,7 +198,7 @@ def _files(mails: Where | Iterable[Where]) -> Documents:
         or hasattr(mails, "__arrow_c_stream__")
     ):
         return mails
-    return [Path(one) if isinstance(one, str) else one for one in mails]
+    return [Path(mail) if isinstance(mail, str) else mail for mail in mails]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -236,9 +236,9 @@ class PassagesResult(Tabular):
         return histogram(self.documents["repeated_share"], "documents by their share of repeated characters")
 
     def __repr__(self) -> str:
-        found = self.manifest["counts"]
-        passages, documents = counted(found["passages"], "passage"), counted(found["documents"], "document")
-        return f"PassagesResult({passages} in {found['with_passages']:,} of {documents})"
+        counts = self.manifest["counts"]
+        passages, documents = counted(counts["passages"], "passage"), counted(counts["documents"], "document")
+        return f"PassagesResult({passages} in {counts['with_passages']:,} of {documents})"
 
 
 @taking(PassagesJob)

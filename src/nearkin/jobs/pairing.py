@@ -58,8 +58,8 @@ class PairsResult(Tabular):
 
     def __repr__(self) -> str:
         left, right = (self.manifest[side]["n_documents"] for side in ("left", "right"))
-        found = counted(len(self.pairs), "pair")
-        return f"PairsResult({found} of {counted(left, 'document')} and {counted(right, 'document')})"
+        count = counted(len(self.pairs), "pair")
+        return f"PairsResult({count} of {counted(left, 'document')} and {counted(right, 'document')})"
 
 
 @taking_two(PairsJob)
@@ -121,5 +121,5 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PairsResult:
-    found, documents = table_in(directory, "pairs"), table_in(directory, "documents")
-    return PairsResult(pairs=found, documents=documents, manifest=manifest, out=out)
+    pair_table, documents = table_in(directory, "pairs"), table_in(directory, "documents")
+    return PairsResult(pairs=pair_table, documents=documents, manifest=manifest, out=out)

@@ -124,15 +124,15 @@ def plan(documents: Documents, job: PlanJob) -> CorpusPlan:
     request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
     check_files_are_read(request)
     options = job.part(DedupOptions)
-    found = of_corpus.forecast(
+    forecast = of_corpus.forecast(
         request, options, n_documents=job.n_documents, resources=Resources.of(job.threads), progress=progress
     )
-    manifest: Mapping[str, Any] = of_corpus.forecast_as_stored(found, options)
+    manifest: Mapping[str, Any] = of_corpus.forecast_as_stored(forecast, options)
     return CorpusPlan(
-        plan=pa.Table.from_pylist([manifest["plan"]], schema=_SCHEMAS[found.is_sampling]),
-        n_documents=found.n_documents,
-        n_texts=found.n_texts,
-        in_words=of_corpus.in_words(found, options),
+        plan=pa.Table.from_pylist([manifest["plan"]], schema=_SCHEMAS[forecast.is_sampling]),
+        n_documents=forecast.n_documents,
+        n_texts=forecast.n_texts,
+        in_words=of_corpus.in_words(forecast, options),
         manifest=manifest,
     )
 
@@ -193,5 +193,5 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
         )  # fmt: skip
         question, planned = sampled.question, sampled.plan
     manifest: Mapping[str, Any] = of_pairs.plan_as_stored(question, planned, sampled)
-    ways = [manifest["chosen"] | {"is_chosen": True}, *(one | {"is_chosen": False} for one in manifest["alternatives"])]
+    ways = [manifest["chosen"] | {"is_chosen": True}, *(way | {"is_chosen": False} for way in manifest["alternatives"])]
     return PairsPlan(methods=pa.Table.from_pylist(ways), reaches_recall=manifest["reaches_recall"], manifest=manifest)

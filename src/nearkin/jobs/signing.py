@@ -96,8 +96,9 @@ class SignedDocuments(Tabular):
         return Histogram("documents", {"signed": n_signed, "without features": n_others, "unreadable": n_unreadable})
 
     def __repr__(self) -> str:
-        told = self.manifest["parameters"]
-        return f"SignedDocuments({counted(len(self.documents), 'document')}: {told['method']}, {told['bits']} bits)"
+        parameters = self.manifest["parameters"]
+        method = f"{parameters['method']}, {parameters['bits']} bits"
+        return f"SignedDocuments({counted(len(self.documents), 'document')}: {method})"
 
 
 @taking(SignJob)
@@ -215,13 +216,13 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
     mine = _signed(signed, "signed")
     theirs = None if job.against is None else _signed(job.against, "against")
     verification = Verification.if_given(job.verify, job.shingle, job.normalise)
-    of_signatures = [one.out for one in (mine, theirs) if one is not None and one.out is not None]
+    of_signatures = [side.out for side in (mine, theirs) if side is not None and side.out is not None]
     with file_for(job.out, "neighbours", overwrite=job.overwrite, inputs=of_signatures) as path:
-        signed_files = [one.file for one in (mine, theirs) if one is not None]
+        signed_files = [side.file for side in (mine, theirs) if side is not None]
         check_place(path, signed_files, is_verified=verification is not None)
         is_parquet = path.suffix.lower() in ("", ".parquet")
         with contextlib.nullcontext(path) if is_parquet else file_for(None, "neighbours", overwrite=False) as written:
-            found = find_neighbours(
+            near = find_neighbours(
                 mine.file, None if theirs is None else theirs.file, written, job.distance, verification=verification,
                 equal=job.equal, resources=resources, progress=progress,
             )  # fmt: skip
@@ -232,9 +233,9 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
                     write(batch)
     return NeighboursResult(
         pairs=pairs,
-        distance=found.distance,
-        n_within=found.n_pairs,
-        manifest=found.summary(),
+        distance=near.distance,
+        n_within=near.n_pairs,
+        manifest=near.summary(),
         out=None if job.out is None else path,
     )
 

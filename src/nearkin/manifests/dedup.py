@@ -201,10 +201,10 @@ class DedupManifest(Manifest):
         """Numbers of extracted documents and of exceptions, if there are any."""
         if self.extraction is not None:
             return self.extraction
-        found = Counter({reason: n for reason, n in self.problems.items() if reason != "id repeated"})
-        found["empty"] += self.count("empty") + (self.against_counts or {}).get("empty", 0)
-        found = +found  # without zeros
-        return ExtractionCounts(exceptions=dict(sorted(found.items()))) if found else None
+        counts = Counter({reason: n for reason, n in self.problems.items() if reason != "id repeated"})
+        counts["empty"] += self.count("empty") + (self.against_counts or {}).get("empty", 0)
+        counts = +counts  # without zeros
+        return ExtractionCounts(exceptions=dict(sorted(counts.items()))) if counts else None
 
     @property
     def n_textless_others(self) -> int:

@@ -175,14 +175,16 @@ class Options:
     """Annotation, and option or default, of each field; a field that is no option is for Python alone."""
 
     def __init_subclass__(cls) -> None:
-        bases = [one for one in reversed(cls.__mro__) if issubclass(one, Options) and one is not Options]
-        cls.annotations = {name: text for one in bases for name, text in inspect.get_annotations(one).items()}
-        cls.fields = {name: vars(one)[name] for one in bases for name in inspect.get_annotations(one)}
+        bases = [
+            ancestor for ancestor in reversed(cls.__mro__) if issubclass(ancestor, Options) and ancestor is not Options
+        ]
+        cls.annotations = {name: text for base in bases for name, text in inspect.get_annotations(base).items()}
+        cls.fields = {name: vars(base)[name] for base in bases for name in inspect.get_annotations(base)}
 
     def __init__(self, **given: Any) -> None:
         if unknown := given.keys() - self.annotations.keys():
             raise ParameterError(f"there is no option {sorted(unknown)[0]!r}.")
-        values = {name: None if isinstance(one, Option) else one for name, one in self.fields.items()}
+        values = {name: None if isinstance(field, Option) else field for name, field in self.fields.items()}
         vars(self).update(values | given)
         self.__post_init__()
 
@@ -204,14 +206,16 @@ class Options:
         for name in declared:
             given[name] = plain_argument(name, given[name])
         defaults = self.defaults()
-        for name, one in declared.items():
-            given[name] = one.valid(defaults.get(name, one.default) if given[name] is None else given[name])
-        for name, one in declared.items():
-            if one.is_default(given[name]):
+        for name, declaration in declared.items():
+            given[name] = declaration.valid(
+                defaults.get(name, declaration.default) if given[name] is None else given[name]
+            )
+        for name, declaration in declared.items():
+            if declaration.is_default(given[name]):
                 continue
-            if one.needs in declared and declared[one.needs].is_default(given[one.needs]):
-                raise ParameterError(f"needs {declared[one.needs].spelt}.", parameter=name)
-            for other in one.excludes.split():
+            if declaration.needs in declared and declared[declaration.needs].is_default(given[declaration.needs]):
+                raise ParameterError(f"needs {declared[declaration.needs].spelt}.", parameter=name)
+            for other in declaration.excludes.split():
                 if other in declared and not declared[other].is_default(given[other]):
                     raise ParameterError(f"excludes {declared[other].spelt}; give one of them.", parameter=name)
 
@@ -222,7 +226,7 @@ class Options:
     @classmethod
     def declared(cls) -> Mapping[str, Option[Any, Any]]:
         """Return the options in the order of the help."""
-        return {name: one for name, one in cls.fields.items() if isinstance(one, Option)}
+        return {name: field for name, field in cls.fields.items() if isinstance(field, Option)}
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Self:
@@ -235,8 +239,8 @@ class Options:
 
     def part(self, group: type[_Group], **more: Any) -> _Group:
         """Return the options of a group, with other values for some."""
-        own = {name: vars(self)[name] for name in group.annotations if name in vars(self)}
-        return group(**{**own, **more})
+        values = {name: vars(self)[name] for name in group.annotations if name in vars(self)}
+        return group(**{**values, **more})
 
 
 def taking(
@@ -282,7 +286,7 @@ def _taken(function: Callable[..., Any], job: Any) -> Callable[..., Any]:
         except TypeError as error:
             error.args = (f"{function.__name__}() {error}",)
             raise
-        documents = [options.pop(one.name) for one in sets]
+        documents = [options.pop(group.name) for group in sets]
         return function(*documents, job(**options))
 
     called.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and Sphinx ask for

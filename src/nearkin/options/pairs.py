@@ -117,8 +117,8 @@ class PairOptions(IgnoringOptions):
 
     def leaves_nothing_to_choose(self) -> bool:
         """Whether the method was given, and all parameters of its search."""
-        own = [name for name, methods in _OF_METHODS.items() if self.method in methods]
-        return self.method != "auto" and all(name in self.fixed for name in own)
+        names = [name for name, methods in _OF_METHODS.items() if self.method in methods]
+        return self.method != "auto" and all(name in self.fixed for name in names)
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Self:
@@ -131,16 +131,16 @@ class PairOptions(IgnoringOptions):
         """
         from nearkin.stages.documents.ignoring import Ignored
 
-        own = {name: value for name, value in words.items() if name not in ("k1", "b", "ignored", "terms")}
-        options = super().of({**own, "n_terms": words["terms"]})
+        values = {name: value for name, value in words.items() if name not in ("k1", "b", "ignored", "terms")}
+        options = super().of({**values, "n_terms": words["terms"]})
         vars(options)["ignored"] = Ignored.restored(words.get("ignored", ""))
         return options
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """Return the options as the manifest stores them."""
-        own = {name: getattr(self, name) for name in PairOptions.declared() if name not in _OTHERS}
+        values = {name: getattr(self, name) for name in PairOptions.declared() if name not in _OTHERS}
         ignored = {"ignored": str(self.ignored)} if self.ignored else {}
-        return {**own, "terms": self.n_terms, "k1": self.bm25.k1, "b": self.bm25.b, **ignored}
+        return {**values, "terms": self.n_terms, "k1": self.bm25.k1, "b": self.bm25.b, **ignored}
 
 
 _OF_METHODS = {

@@ -21,7 +21,7 @@ def _limits(given: Any) -> Mapping[str, int | str]:
     if isinstance(given, Mapping):
         return given
     limits = {}
-    for name, is_set, value in (str(one).partition("=") for one in given):
+    for name, is_set, value in (str(limit).partition("=") for limit in given):
         if not is_set:
             raise ParameterError.of("extraction_limits", "NAME=VALUE", name)
         limits[name.strip()] = value

@@ -78,14 +78,14 @@ def estimate_recall(
     n_true, n_found : int or float arrays, shape (n_sampled,)
         Pairs of each sampled document; half a pair for each of two sampled ones, so that all pairs are equally likely.
     """
-    true, found = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
-    _check(true, found, n_population, confidence)
+    true, n_reported = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
+    _check(true, n_reported, n_population, confidence)
     n_sampled, n_with_pairs = len(true), int((true > 0).sum())
     total = float(true.sum())
     low: float | None
     high: float | None
-    recall, low, high = (None, None, None) if not total else (float(found.sum()) / total,) * 3
-    n_effective = None if recall is None else _effective_documents(true, found, recall)
+    recall, low, high = (None, None, None) if not total else (float(n_reported.sum()) / total,) * 3
+    n_effective = None if recall is None else _effective_documents(true, n_reported, recall)
     if recall is not None and n_effective is not None and n_sampled < n_population:
         low, high = interval_of(recall, n_effective, confidence)
     return AuditEstimate(
@@ -93,7 +93,7 @@ def estimate_recall(
         n_sampled=n_sampled,
         n_with_pairs=n_with_pairs,
         n_true=round(total),
-        n_found=round(float(found.sum())),
+        n_found=round(float(n_reported.sum())),
         recall=recall,
         low=low,
         high=high,
@@ -102,20 +102,20 @@ def estimate_recall(
     )
 
 
-def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
-    if len(true) != len(found) or (found < 0).any() or (found > true).any():
+def _check(true: F64, n_reported: F64, n_population: int, confidence: float) -> None:
+    if len(true) != len(n_reported) or (n_reported < 0).any() or (n_reported > true).any():
         rule = "as many counts as n_true, each between 0 and the corresponding n_true"
-        raise ParameterError.of("n_found", rule, found.tolist()[:5])
+        raise ParameterError.of("n_found", rule, n_reported.tolist()[:5])
     if n_population < len(true):
         raise ParameterError.of("n_population", f"at least the sample size, {len(true)}", n_population)
     if not 0 < confidence < 1:
         raise ParameterError.of("confidence", "a number > 0 and < 1", confidence)
 
 
-def _effective_documents(true: F64, found: F64, recall: float) -> float:
+def _effective_documents(true: F64, n_reported: F64, recall: float) -> float:
     total, n_with_pairs = float(true.sum()), int((true > 0).sum())
     in_clusters = total**2 / float((true**2).sum())
-    variance = float(((found - recall * true) ** 2).sum()) / total**2
+    variance = float(((n_reported - recall * true) ** 2).sum()) / total**2
     if n_with_pairs < 2 or variance == 0:
         return in_clusters
     return min(in_clusters, recall * (1 - recall) / (variance * n_with_pairs / (n_with_pairs - 1)))

@@ -95,11 +95,14 @@ class LabelledGroups:
         """Count the pairs of the documents of matching texts."""
         n_texts = int(max(left.max(initial=-1), right.max(initial=-1), *(text.max(initial=-1) for text in texts))) + 1
         sides = (self.left, self.right)
-        sizes = [np.bincount(own[label >= 0], minlength=n_texts) for own, label in zip(texts, sides, strict=True)]
+        sizes = [
+            np.bincount(side_texts[label >= 0], minlength=n_texts)
+            for side_texts, label in zip(texts, sides, strict=True)
+        ]
         n_labels = int(max(side.max(initial=-1) for side in sides)) + 1
         counted = [
-            np.unique(own[label >= 0] * n_labels + label[label >= 0], return_counts=True)
-            for own, label in zip(texts, sides, strict=True)
+            np.unique(side_texts[label >= 0] * n_labels + label[label >= 0], return_counts=True)
+            for side_texts, label in zip(texts, sides, strict=True)
         ]
         (keys, n_left), (others, n_right) = counted
         first, end = (np.searchsorted(keys, (left + more) * n_labels) for more in (0, 1))
@@ -160,16 +163,16 @@ class JudgedPairs:
             a, b = texts[0][self.left], texts[0][self.right]
             wanted = np.minimum(a, b) * n_texts + np.maximum(a, b)
         place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)] if len(keys) else None
-        found = np.zeros(len(wanted), bool) if place is None else keys[place] == wanted
-        judged = self._judged(found, np.zeros(0) if place is None else score[place[found]])
+        is_reported = np.zeros(len(wanted), bool) if place is None else keys[place] == wanted
+        judged = self._judged(is_reported, np.zeros(0) if place is None else score[place[is_reported]])
         if not self.is_closed:
             return judged
         sizes = [np.bincount(text, minlength=n_texts) for text in texts]
         return judged + ScoredPairs(score, sizes[0][left] * sizes[1][right], np.zeros(len(left), np.int64))
 
-    def _judged(self, found: Bool, score: F64) -> ScoredPairs:
-        n_reported = np.full(int(found.sum()), 0 if self.is_closed else 1)
-        return ScoredPairs(score, n_reported, self.is_true[found].astype(np.int64))
+    def _judged(self, is_reported: Bool, score: F64) -> ScoredPairs:
+        n_reported = np.full(int(is_reported.sum()), 0 if self.is_closed else 1)
+        return ScoredPairs(score, n_reported, self.is_true[is_reported].astype(np.int64))
 
 
 Truth = LabelledGroups | JudgedPairs

@@ -79,11 +79,11 @@ class BandPlan:
         """Return the probability that each pair at or above the search's threshold becomes a candidate."""
         common, left, right = (n.astype(np.int64) for n in (n_common, n_left, n_right))
         is_exact = self.is_exact(left, right, threshold)
-        found = np.ones(len(common))
-        found[~is_exact] = SketchRecall(self.bands, self.rows).found(
+        probability = np.ones(len(common))
+        probability[~is_exact] = SketchRecall(self.bands, self.rows).found(
             common[~is_exact], (left + right - common)[~is_exact]
         )
-        return found
+        return probability
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is
 
 def _rendered(template: str, comparison: Comparison, *, most: int, **values: object) -> str:
     hunks, is_cut = _first_lines(comparison, most)
-    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+    in_spelling = {difference.number for difference in comparison.differences if difference.has_same_words}
     try:
         environment = report_environment()
         environment.filters["spaced"] = partial(
@@ -105,21 +105,21 @@ def _rendered(template: str, comparison: Comparison, *, most: int, **values: obj
 
 def _first_lines(comparison: Comparison, most: int) -> tuple[list[Hunk], bool]:
     """Return the hunks with the first lines that make at most so many elements, and whether others follow."""
-    found, n_left = list[Hunk](), most
+    hunks, n_left = list[Hunk](), most
     for hunk in comparison.hunks:
         lines = list[Line]()
         for line in hunk.lines:
             n_marks = (n_left - _OF_A_LINE) // _OF_A_MARK
             if n_marks < 1:
-                return [*found, replace(hunk, lines=tuple(lines))] if lines else found, True
+                return [*hunks, replace(hunk, lines=tuple(lines))] if lines else hunks, True
             marks = [place for place, piece in enumerate(line.pieces) if piece.kind != "equal"]
             if len(marks) > n_marks:
                 lines.append(replace(line, pieces=line.pieces[: marks[n_marks]]))
-                return [*found, replace(hunk, lines=tuple(lines))], True
+                return [*hunks, replace(hunk, lines=tuple(lines))], True
             lines.append(line)
             n_left -= _OF_A_LINE + _OF_A_MARK * len(marks)
-        found.append(hunk)
-    return found, False
+        hunks.append(hunk)
+    return hunks, False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +153,11 @@ def labels_of(comparison: Comparison) -> dict[int, str]:
     >>> labels_of(compare_texts("not due in 30 days", "due soon in 45 days"))
     {1: 'negation', 3: 'number'}
     """
-    found = {
-        one.number: ", ".join(LABELS[kind] for kind in one.kinds if kind in LABELS) for one in comparison.differences
+    labels = {
+        difference.number: ", ".join(LABELS[kind] for kind in difference.kinds if kind in LABELS)
+        for difference in comparison.differences
     }
-    return {number: label for number, label in found.items() if label}
+    return {number: label for number, label in labels.items() if label}
 
 
 def shown_pieces(
@@ -273,8 +274,8 @@ def tracked_changes(
 
 def word_table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]], *, author: str) -> bytes:
     """Return a Word document (DOCX) with a title and a table, across the page; its head repeats on each page."""
-    lines = [f"{_HEAD}{''.join(_cell(one) for one in names)}</w:tr>"]
-    lines += [f"<w:tr>{''.join(_cell(one) for one in row)}</w:tr>" for row in rows]
+    lines = [f"{_HEAD}{''.join(_cell(text) for text in names)}</w:tr>"]
+    lines += [f"<w:tr>{''.join(_cell(text) for text in row)}</w:tr>" for row in rows]
     grid = f"<w:tblGrid>{'<w:gridCol/>' * len(names)}</w:tblGrid>"
     heading, table = f"<w:p>{_run(title, is_deleted=False)}</w:p>", f"<w:tbl>{_TABLE}{grid}{''.join(lines)}</w:tbl>"
     time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -324,7 +325,7 @@ def _lined(text: str) -> str:
 
 
 def _allowed(text: str) -> str:
-    return _NOT_IN_XML.sub(lambda found: reveal(found[0]), text)
+    return _NOT_IN_XML.sub(lambda character: reveal(character[0]), text)
 
 
 def _paragraphs(segments: Iterator[TextSegment], author: str, time: str) -> Iterator[str]:
@@ -332,10 +333,10 @@ def _paragraphs(segments: Iterator[TextSegment], author: str, time: str) -> Iter
     numbers, runs = count(1), list[str]()
 
     def tracked(element: str, inside: str | None) -> str:
-        said = (
+        start = (
             f"<w:{element} w:id={quoteattr(str(next(numbers)))} w:author={quoteattr(author)} w:date={quoteattr(time)}"
         )
-        return f"{said}/>" if inside is None else f"{said}>{inside}</w:{element}>"
+        return f"{start}/>" if inside is None else f"{start}>{inside}</w:{element}>"
 
     for segment in segments:
         element = _ELEMENTS.get(segment.kind)

@@ -287,12 +287,12 @@ def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine 
     if threshold is None or (curve is None and not (bands and rows)):
         return None
     # the recall was requested at the threshold of the search, where no other dot stands
-    asked = facts.recall if threshold == facts.searched_threshold else None
+    recall = facts.recall if threshold == facts.searched_threshold else None
     if curve is not None:
-        return RecallLine(curve.similarities, curve.probabilities, _at(curve, threshold), asked)
+        return RecallLine(curve.similarities, curve.probabilities, _at(curve, threshold), recall)
     similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
     probabilities = [float(found_by_bands(s, bands, rows)) for s in similarities]
-    return RecallLine(similarities, probabilities, float(found_by_bands(threshold, bands, rows)), asked)
+    return RecallLine(similarities, probabilities, float(found_by_bands(threshold, bands, rows)), recall)
 
 
 def _at(curve: RecallCurve, similarity: float) -> float:
@@ -359,11 +359,11 @@ def normalisation_steps(run: DedupManifest) -> tuple[str, ...]:
 
 
 def _ignored_in_words(ignored: str) -> Iterator[str]:
-    found = Ignored.restored(f";{ignored}") if ignored else Ignored()
-    if found.numbers:
+    ignored_passages = Ignored.restored(f";{ignored}") if ignored else Ignored()
+    if ignored_passages.numbers:
         yield "digits do not count"
-    if found.passages:
-        yield f"passages of --ignore do not count: {len(found.passages):,}"
+    if ignored_passages.passages:
+        yield f"passages of --ignore do not count: {len(ignored_passages.passages):,}"
 
 
 def _spelt(value: object) -> str:

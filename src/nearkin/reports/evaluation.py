@@ -18,13 +18,15 @@ _TRUTHS = {"pairs": "all other pairs are false", "judged pairs": "only these are
 
 def evaluation_facts(evaluated: Evaluated) -> Iterator[Fact]:
     """Give the true pairs, and what is unknown."""
-    n_true = max((one.n_true for one in evaluated.evaluations), default=0)
+    n_true = max((evaluation.n_true for evaluation in evaluated.evaluations), default=0)
     yield Fact("true pairs", n_true, _TRUTHS[evaluated.truth_kind])
-    for one in evaluated.evaluations:
-        if one.score and one.total.n_reported:
-            most = "distance at most" if one.score == DISTANCE else f"{one.score} at least"
+    for result in evaluated.evaluations:
+        if result.score and result.total.n_reported:
+            most = "distance at most" if result.score == DISTANCE else f"{result.score} at least"
             yield Fact(
-                f"best F1 of pairs {one.pairs}", share_text(one.best.f1, 4), f"{most} {_threshold(one, one.best)}"
+                f"best F1 of pairs {result.pairs}",
+                share_text(result.best.f1, 4),
+                f"{most} {_threshold(result, result.best)}",
             )
     if evaluated.n_unknown:
         yield Fact("unknown ids in the truth", evaluated.n_unknown, "their pairs count as missed", "warning")
@@ -32,34 +34,34 @@ def evaluation_facts(evaluated: Evaluated) -> Iterator[Fact]:
 
 def totals_table(evaluated: Evaluated) -> Table:
     """Return a row for each kind of pairs."""
-    rows = [(*_cells(one.total), one.pairs) for one in evaluated.evaluations]
+    rows = [(*_cells(evaluation.total), evaluation.pairs) for evaluation in evaluated.evaluations]
     return Table(("precision", "recall", "F1", "pairs", "true", "which"), rows, 5)
 
 
 def curve_table(evaluation: Evaluation) -> Table:
     """Return some thresholds, the best one among them."""
     rows = [
-        (_threshold(evaluation, one), *_cells(one), "best F1" if one == evaluation.best else "")
-        for one in thinned(evaluation.curve, _SHOWN)
+        (_threshold(evaluation, point), *_cells(point), "best F1" if point == evaluation.best else "")
+        for point in thinned(evaluation.curve, _SHOWN)
     ]
     head = evaluation.score or "threshold"
     return Table((head, "precision", "recall", "F1", "pairs", "true", ""), rows, 6)
 
 
-def _cells(one: CurvePoint) -> tuple[str, ...]:
-    shares = (share_text(value, 4) for value in (one.precision, one.recall, one.f1))
-    return *shares, f"{one.n_reported:,}", f"{one.n_true:,}"
+def _cells(point: CurvePoint) -> tuple[str, ...]:
+    shares = (share_text(value, 4) for value in (point.precision, point.recall, point.f1))
+    return *shares, f"{point.n_reported:,}", f"{point.n_true:,}"
 
 
-def _threshold(evaluation: Evaluation, one: CurvePoint) -> str:
-    return f"{one.threshold:.0f}" if evaluation.score == DISTANCE else share_text(one.threshold, 4)
+def _threshold(evaluation: Evaluation, point: CurvePoint) -> str:
+    return f"{point.threshold:.0f}" if evaluation.score == DISTANCE else share_text(point.threshold, 4)
 
 
 def _figure(evaluation: Evaluation, name: str) -> Figure:
     curve = evaluation.curve
-    x = [one.threshold for one in curve]
+    x = [point.threshold for point in curve]
     shares = ("precision", "recall", "F1")
-    lines = [Series(label, x, [getattr(one, label.lower()) for one in curve]) for label in shares]
+    lines = [Series(label, x, [getattr(point, label.lower()) for point in curve]) for label in shares]
 
     def draw(name: str, width: int) -> str:
         return line_chart(
@@ -75,9 +77,9 @@ def _figure(evaluation: Evaluation, name: str) -> Figure:
 
 def render_evaluation(evaluated: Evaluated) -> str:
     """Render the page."""
-    listed = [one for one in evaluated.evaluations if one.score and one.curve]
+    listed = [evaluation for evaluation in evaluated.evaluations if evaluation.score and evaluation.curve]
     return render_page(
         "evaluation.html.j2", facts={"nearkin": __version__, "command": "evaluate"}, evaluated=evaluated,
         summary=tuple(evaluation_facts(evaluated)), totals=totals_table(evaluated),
-        curves=[(one, _figure(one, f"curve-{i}"), curve_table(one)) for i, one in enumerate(listed)],
+        curves=[(result, _figure(result, f"curve-{i}"), curve_table(result)) for i, result in enumerate(listed)],
     )  # fmt: skip

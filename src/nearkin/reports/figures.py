@@ -60,14 +60,14 @@ def similarity_chart(
         parts += [line.right_axis(), line.line(recall.similarities, recall.probabilities, INK)]
         parts.append(_asked_for(line, recall.asked_for) if recall.asked_for is not None else "")
         parts.append(_operating_point(line, threshold, recall.at_threshold))
-    said = "" if threshold is None else f"; the threshold is {parameter_text(threshold)}"
+    remark = "" if threshold is None else f"; the threshold is {parameter_text(threshold)}"
     if recall is not None:
-        said += f", where a pair is found with a probability of {share_text(recall.at_threshold)}"
+        remark += f", where a pair is found with a probability of {share_text(recall.at_threshold)}"
     return bars.svg(
         *parts,
         name=name,
         title=f"Verified pairs by {measure} similarity",
-        description=f"Histogram of {counted(sum(counts), 'pair')}{said}",
+        description=f"Histogram of {counted(sum(counts), 'pair')}{remark}",
     )
 
 
@@ -140,8 +140,9 @@ def outcome_chart(
         parts.append(element("rect", fill=ACCENT, x=0, y=y + 19, width=length, height=12) if n else "")
         parts.append(_text(length + 6, y + 29, f"{n:,}"))
         y += _BAR_STEP
-    said = "; ".join(f"{reason}: {n:,}" for reason, n in dropped.items())
-    label = f"Documents kept and dropped. {n_kept:,} kept; {n_dropped:,} dropped{f', of these {said}' if said else ''}"
+    reasons = "; ".join(f"{reason}: {n:,}" for reason, n in dropped.items())
+    of_these = f", of these {reasons}" if reasons else ""
+    label = f"Documents kept and dropped. {n_kept:,} kept; {n_dropped:,} dropped{of_these}"
     height = y if dropped else 52
     return picture(*parts, width=width + 10, height=height + 5, origin=(5, 5), name=name, label=label)
 

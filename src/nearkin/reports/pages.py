@@ -130,7 +130,9 @@ def render_page(
 def problems_table(rows: Sequence[tuple[object, object, str]], n: int) -> Table:
     """Tabulate the first of ``n`` remarks about documents: where each stands, its id or None, and the remark."""
     caption = f"Remarks: {n:,}" + f"; the first {len(rows):,} are listed, all are in the tables" * (len(rows) < n)
-    cells = [(short_name(where), "–" if doc_id is None else short_name(doc_id), said) for where, doc_id, said in rows]
+    cells = [
+        (short_name(where), "–" if doc_id is None else short_name(doc_id), problem) for where, doc_id, problem in rows
+    ]
     return Table(("Where", "Id", "Remark"), cells, caption=caption)
 
 
@@ -156,7 +158,7 @@ def counted_inputs(files: Sequence[Any]) -> str:
     >>> counted_inputs([InputFile(format="jsonl"), InputFile(format="results"), InputFile(format="csv")])
     '2 files, 1 earlier run'
     """
-    kinds = Counter(_KINDS.get(str(one.format), "file") for one in files)
+    kinds = Counter(_KINDS.get(str(file.format), "file") for file in files)
     return ", ".join(counted(n, kind, _plural(kind)) for kind, n in kinds.items())
 
 

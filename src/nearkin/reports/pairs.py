@@ -57,7 +57,7 @@ class PairRow:
 
 
 def render_pairs_report(
-    told: PairsManifest,
+    manifest: PairsManifest,
     *,
     best: Sequence[PairRow],
     others: Sequence[PairRow],
@@ -72,49 +72,49 @@ def render_pairs_report(
         "pairs.html.j2",
         script="find.js",
         filters={"percent": lambda share: f"{100 * share:.0f}%"},
-        facts=told,
-        threshold=parameter_text(told.threshold),
-        summary=tuple(pairs_facts(told)),
-        sides=sides_table(told),
+        facts=manifest,
+        threshold=parameter_text(manifest.threshold),
+        summary=tuple(pairs_facts(manifest)),
+        sides=sides_table(manifest),
         run=run,
-        methods=methods_table(told),
-        figures={"cosines": cosine_figure(told), "known": known_figure(told)},
+        methods=methods_table(manifest),
+        figures={"cosines": cosine_figure(manifest), "known": known_figure(manifest)},
         best=best,
         others=others,
         n_open=_N_OPEN,
-        ways=tuple(way_facts(told)),
+        ways=tuple(way_facts(manifest)),
         remarks=remarks,
-        parameters=tuple(parameter_facts(told)),
-        stages=stages_table(told),
+        parameters=tuple(parameter_facts(manifest)),
+        stages=stages_table(manifest),
     )
 
 
 ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
 
 
-def cosine_figure(told: PairsManifest) -> Figure | None:
+def cosine_figure(manifest: PairsManifest) -> Figure | None:
     """Draw the cosines of the found pairs; None if there are none."""
-    counts, threshold = told.histogram["counts"], told.threshold
+    counts, threshold = manifest.histogram["counts"], manifest.threshold
     if not sum(counts):
         return None
-    first, step = told.histogram["from"], told.histogram["step"]
+    first, step = manifest.histogram["from"], manifest.histogram["step"]
     edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
     edges, from_threshold = bins_from(threshold, edges, counts)
     of = " at or above the threshold, before the best of each left document were selected"
-    caption = f"Pairs by cosine{of if told.parameters['top'] else ''}."
+    caption = f"Pairs by cosine{of if manifest.parameters['top'] else ''}."
     return _histogram("cosines", edges, from_threshold, threshold, caption)
 
 
-def known_figure(told: PairsManifest) -> Figure | None:
+def known_figure(manifest: PairsManifest) -> Figure | None:
     """Draw the cosines of known pairs, found or not; None if no known pair could be compared."""
-    known = told.known
+    known = manifest.known
     if known is None or not sum(known.histogram):
         return None
     caption = (
         f"Known pairs by cosine, whether they were found or not; those below the threshold cannot be found. Compare"
         f" {ARTICLE}."
     )
-    return _histogram("known", _tenths(known.histogram), known.histogram, told.threshold, caption)
+    return _histogram("known", _tenths(known.histogram), known.histogram, manifest.threshold, caption)
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
@@ -146,7 +146,7 @@ _CONSTANTS = {
 """Meanings of parameters that are no options."""
 
 
-def methods_table(told: PairsManifest) -> Table | None:
+def methods_table(manifest: PairsManifest) -> Table | None:
     """Tabulate the chosen method and the alternatives, as predicted before the search; None if there were none."""
     rows = [
         (
@@ -154,36 +154,36 @@ def methods_table(told: PairsManifest) -> Table | None:
             about_text(way.predicted.n_comparisons),
             percent_text(way.predicted.relative_cost),
             time_text(way.predicted.elapsed_s),
-            "chosen" if way is told.plan else "",
+            "chosen" if way is manifest.plan else "",
             way.search.describe(),
         )
-        for way in (told.plan, *told.plan.alternatives)
+        for way in (manifest.plan, *manifest.plan.alternatives)
     ]
     columns = ("recall", "comparisons", "relative cost", "time", "", "method")
     return Table(columns, rows, 4, "As predicted before the search.") if len(rows) > 1 else None
 
 
-def way_facts(told: PairsManifest) -> Iterator[Fact]:
+def way_facts(manifest: PairsManifest) -> Iterator[Fact]:
     """Give the shares of the translated side's words, by how they were translated; nothing without a table."""
-    side = told.right if told.table is not None and told.table.translated == "right" else told.left
+    side = manifest.right if manifest.table is not None and manifest.table.translated == "right" else manifest.left
     for way, (words, meaning) in WAYS.items():
         if way in side.ways:
             yield Fact(words, percent_text(side.ways[way]), meaning)
 
 
-def parameter_facts(told: PairsManifest) -> Iterator[Fact]:
+def parameter_facts(manifest: PairsManifest) -> Iterator[Fact]:
     """Give the parameters that had an effect, with their meaning."""
     options = PairOptions.declared()
     for name in (*options, *_CONSTANTS):
-        value = told.parameters.get(name)
-        if value is not None and not (told.table is None and name in _OF_TABLE):
+        value = manifest.parameters.get(name)
+        if value is not None and not (manifest.table is None and name in _OF_TABLE):
             text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
             yield Fact(name.replace("_", "-"), text, options[name].help if name in options else _CONSTANTS[name])
 
 
-def stages_table(told: PairsManifest) -> Table:
+def stages_table(manifest: PairsManifest) -> Table:
     """Tabulate the costs of the stages."""
-    rows = [(time_text(one.elapsed_s), size_text(one.peak_memory_bytes), one.name) for one in told.stages]
+    rows = [(time_text(stage.elapsed_s), size_text(stage.peak_memory_bytes), stage.name) for stage in manifest.stages]
     return Table(("time", "peak memory", "stage"), rows, 2, "The time for this page is not included.")
 
 

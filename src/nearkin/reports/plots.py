@@ -131,7 +131,7 @@ class Plot:
         """Write words above columns, with a gap of some pixels."""
         tops = enumerate(zip(heights, words, strict=True))
         return "".join(
-            self.text(self.across(i), self.down(top) - gap, said, anchor="middle", size=11) for i, (top, said) in tops
+            self.text(self.across(i), self.down(top) - gap, text, anchor="middle", size=11) for i, (top, text) in tops
         )
 
     def _bar(self, left: float, right: float, height: float, colour: Colour) -> str:

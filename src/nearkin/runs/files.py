@@ -123,7 +123,9 @@ def make_work_folder(path: Path) -> None:
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:
     """Publish a JSON file with sorted keys, so that equal values give equal bytes."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    if not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text):  # from a file name: escape it
+    if not text.isascii() and any(
+        "\ud800" <= character <= "\udfff" for character in text
+    ):  # from a file name: escape it
         text = json.dumps(value, indent=2, sort_keys=True)
     with published(path, durable=durable) as aside:
         aside.write_text(text + "\n", encoding="utf-8")

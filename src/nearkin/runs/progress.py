@@ -122,8 +122,8 @@ def memory_bytes() -> int:
 
 def peak_memory_bytes() -> int:
     """Return the highest resident memory of this process, since the last reset on Linux."""
-    if told := _status("VmHWM:"):
-        return told
+    if high_water := _status("VmHWM:"):
+        return high_water
     try:
         import resource
     except ImportError:  # on Windows it would take another library

@@ -22,11 +22,11 @@ def check_free(
         check_own_format(out, holds)
     read = [*inputs]
     if not out.is_dir():
-        refuse_input(out, [*read, *(path for one in read for path in _read_by_run(one))], option)
+        refuse_input(out, [*read, *(path for place in read for path in _read_by_run(place))], option)
     check_outside_collections(out, option)
-    for one in read:
-        if _is_run(Path(one)) and Path(one).resolve() in out.resolve().parents:
-            raise OutputError(f"Cannot write {out}: {one} is a run. Choose a place for {option} outside it.")
+    for place in read:
+        if _is_run(Path(place)) and Path(place).resolve() in out.resolve().parents:
+            raise OutputError(f"Cannot write {out}: {place} is a run. Choose a place for {option} outside it.")
     if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):
         raise OutputError(f"Cannot write {out}: it is a link or a device; {option} must be a regular file.")
     if out.is_dir():
@@ -54,10 +54,10 @@ def _is_run(place: Path) -> bool:
 def _read_by_run(place: str | Path) -> Iterator[str]:
     pending: list[object] = [] if (manifest := manifest_if_any(Path(place))) is None else [manifest]
     while pending:
-        one = pending.pop()
-        if isinstance(one, dict):
-            pending += [one[name] for name in _INPUTS if name in one]
-            if isinstance(path := one.get("path"), str):
+        entry = pending.pop()
+        if isinstance(entry, dict):
+            pending += [entry[name] for name in _INPUTS if name in entry]
+            if isinstance(path := entry.get("path"), str):
                 yield on_disk(path)
-        elif isinstance(one, list):
-            pending += one
+        elif isinstance(entry, list):
+            pending += entry

@@ -88,12 +88,12 @@ class Spool:
 
     def chunks(self) -> tuple[Chunk, ...]:
         """Return all chunks in reading order."""
-        found, start = [], 0
+        chunks, start = [], 0
         for path in sorted(self.path.glob("*.arrow")):
             n_documents = mapped_batch(path).num_rows
-            found.append(Chunk(path, start, n_documents))
+            chunks.append(Chunk(path, start, n_documents))
             start += n_documents
-        return tuple(found)
+        return tuple(chunks)
 
 
 def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64 | U32, column: str = "text") -> list[str]:

@@ -31,8 +31,8 @@ def write_rows(path: Path, schema: pa.Schema, rows: Iterable[Sequence[object]]) 
     """Write a Parquet file of rows that come one after another, with row groups of fixed size."""
     coming = iter(rows)
     with published_table(path, schema) as writer:
-        while some := list(islice(coming, _ROWS_AT_ONCE)):
-            columns = zip(zip(*some, strict=True), schema.types, strict=True)
+        while block := list(islice(coming, _ROWS_AT_ONCE)):
+            columns = zip(zip(*block, strict=True), schema.types, strict=True)
             writer.write_table(pa.Table.from_arrays([pa.array(*column) for column in columns], schema=schema))
 
 

@@ -133,17 +133,17 @@ def _found(df: DataFrame, job: FrameJob) -> SparkDedupResult:
     }
     with claimed(spark, job.work, identity, resume=job.resume, of=_OF) as folder:
         stages = stages_in(spark, folder, folder, meter)
-        found = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules, meter=meter)
+        frames = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules, meter=meter)
     manifest: dict[str, object] = {
         "nearkin": __version__,
         "command": "dedup",
         "parameters": options.in_words(),
         "fingerprint": options.fingerprint,
-        "counts": {"documents": len(found.result.corpus), "pairs_not_compared": found.result.n_not_compared},
-        "plan": plan_as_stored(found.result.plan),
+        "counts": {"documents": len(frames.result.corpus), "pairs_not_compared": frames.result.n_not_compared},
+        "plan": plan_as_stored(frames.result.plan),
     }
-    kept = found.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name in ANNOTATIONS))
-    return SparkDedupResult(found.documents, found.pairs, kept, manifest)
+    kept = frames.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name in ANNOTATIONS))
+    return SparkDedupResult(frames.documents, frames.pairs, kept, manifest)
 
 
 def _check_columns(df: DataFrame, columns: FrameColumns, prefix: str) -> None:

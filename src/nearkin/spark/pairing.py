@@ -95,8 +95,11 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
 
 
 def _check(left: FrameSide, right: FrameSide, *, is_text_own: bool, is_id_own: bool) -> None:
-    own = "right_text" if is_text_own else "text", "right_id" if is_id_own else "id"
-    for side, names, place in ((left, ("text", "id"), "the left data frame"), (right, own, "the right data frame")):
+    right_names = "right_text" if is_text_own else "text", "right_id" if is_id_own else "id"
+    for side, names, place in (
+        (left, ("text", "id"), "the left data frame"),
+        (right, right_names, "the right data frame"),
+    ):
         check_named(side.frame, list(zip(names, (side.text, side.doc_id))), of=_OF, place=place)
         check_schema(place, arrow_schema(side.frame, side.columns), side.text, side.doc_id)
     if left.text == right.text and left.frame.sameSemantics(right.frame):

@@ -63,7 +63,7 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
                 f"The run in {folder} cannot be resumed: {different}. Use the original parameters and data, or name a "
                 "new folder."
             )
-    elif any(one.name != LOCK for one in folder.iterdir()):
+    elif any(entry.name != LOCK for entry in folder.iterdir()):
         hint = ", or add resume=True to continue the run that was begun there" if place.exists() else ""
         raise OutputExistsError(f"{folder} is not empty. Name a new work folder{hint}.")
     else:
@@ -113,15 +113,15 @@ def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
     # Spark 4.3 wants to be told the time zone of times, earlier releases take none
     is_asked = "timezone" in signature(to_arrow_schema).parameters
     converted = partial(to_arrow_schema, timezone="UTC") if is_asked else to_arrow_schema
-    found = []
+    fields = []
     for field in df.schema.fields:
         if columns and field.name not in columns:
             continue
         try:
-            found += converted(StructType([field]))
+            fields += converted(StructType([field]))
         except PySparkTypeError as error:
             raise ParameterError(
                 f"Column {field.name!r} has the type {field.dataType.simpleString()}, which Spark cannot send to "
                 "Python, and rows go through Python. Drop the column, or cast it."
             ) from error
-    return pa.schema(found)
+    return pa.schema(fields)

@@ -80,10 +80,10 @@ class Keep:
     @classmethod
     def parse(cls, text: str) -> Keep:
         """Parse ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``."""
-        found = _FORM.fullmatch(text)
-        if not found:
+        occurrence = _FORM.fullmatch(text)
+        if not occurrence:
             raise ParameterError.of("keep", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
-        return cls(found[1] or found[2], found[3])  # type: ignore[arg-type]  # the pattern admits only the rules
+        return cls(occurrence[1] or occurrence[2], occurrence[3])  # type: ignore[arg-type]  # the pattern admits only the rules
 
     @property
     def is_by_length(self) -> bool:

@@ -79,8 +79,8 @@ def lock(connection: Connection, place: Place, wait_s: float, collection: str | 
     """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already."""
     if place.schema is None:
         return
-    found = "NULL" if collection is None else "(SELECT value FROM facts WHERE name = 'collection')"
-    key = text(f"SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name)), {found}")
+    fact = "NULL" if collection is None else "(SELECT value FROM facts WHERE name = 'collection')"
+    key = text(f"SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name)), {fact}")
     given_up_at = time.monotonic() + wait_s
     while not (row := connection.execute(key, {"name": place.schema}).one())[0]:
         if time.monotonic() > given_up_at:
@@ -161,10 +161,10 @@ def replaced(place: Place, what: str) -> ReplacedCollectionError:
 
 def _id_of(path: str) -> _FileId | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 class ReadOnlyFile:
@@ -195,10 +195,10 @@ class ReadOnlyFile:
 
     def _now(self) -> tuple[int, int, int] | None:
         try:
-            found = os.stat(self._file)
+            status = os.stat(self._file)
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _postgresql_engine(place: Place, wait_s: float) -> Engine:

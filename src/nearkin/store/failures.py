@@ -37,8 +37,8 @@ def reason_of(error: errors.NearkinError) -> str:
 
 def code_of(error: BaseException) -> str:
     """Return the name of SQLite's error, or PostgreSQL's SQLSTATE, behind an error; empty if none."""
-    found = _of_driver(error)
-    return str(getattr(found, "sqlite_errorname", None) or getattr(found, "sqlstate", None) or "")
+    driver_error = _of_driver(error)
+    return str(getattr(driver_error, "sqlite_errorname", None) or getattr(driver_error, "sqlstate", None) or "")
 
 
 def _of_driver(error: BaseException) -> BaseException | None:

@@ -57,20 +57,20 @@ def read_facts(connection: Connection, names: Sequence[str] | None = None) -> di
 
 def whole_facts(connection: Connection, place: object) -> dict[str, str]:
     """Return the facts of a collection; CollectionError if a necessary one is missing."""
-    found = read_facts(connection)
-    if missing := _IN_EACH - set(found):
+    stored = read_facts(connection)
+    if missing := _IN_EACH - set(stored):
         raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
-    if not _OWN_ID.fullmatch(found["collection"]):  # it becomes the name of a folder
-        raise unrepairable(f"its id is {found['collection'][:50]!r}", place)
-    generation_in(found["generation"], place)
-    return found
+    if not _OWN_ID.fullmatch(stored["collection"]):  # it becomes the name of a folder
+        raise unrepairable(f"its id is {stored['collection'][:50]!r}", place)
+    generation_in(stored["generation"], place)
+    return stored
 
 
-def generation_in(found: str | None, place: object) -> int:
+def generation_in(generation: str | None, place: object) -> int:
     """Return the generation that a fact has; see `Store.generation`."""
-    if found is None or not found.isdecimal():
-        raise unrepairable(f"its generation is {found!r}", place)
-    return int(found)
+    if generation is None or not generation.isdecimal():
+        raise unrepairable(f"its generation is {generation!r}", place)
+    return int(generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Store:
         self._turn, self._waiting = threading.Lock(), set[int]()
         if hasattr(os, "register_at_fork"):
             begin = weakref.WeakMethod(self._begin_in_child)
-            os.register_at_fork(after_in_child=lambda: (own := begin()) and own())
+            os.register_at_fork(after_in_child=lambda: (call := begin()) and call())
 
     @classmethod
     def open(
@@ -291,10 +291,10 @@ def _creating(database: str, driver: str) -> tuple[str, ...]:
 
 
 def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
-    said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
-    write_facts(connection, said)
-    if "similarity_index" in said:
-        schema.say_method(connection, said["similarity_index"])
+    new_facts = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
+    write_facts(connection, new_facts)
+    if "similarity_index" in new_facts:
+        schema.say_method(connection, new_facts["similarity_index"])
 
 
 def refuse_other_files(directory: Path) -> None:

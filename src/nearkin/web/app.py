@@ -100,8 +100,8 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
 
 def visitor_of(request: Request) -> Visitor:
     """Return the visitor that the gate let in."""
-    found: Visitor = request.state.visitor
-    return found
+    visitor: Visitor = request.state.visitor
+    return visitor
 
 
 def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
@@ -117,7 +117,7 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
         query, visitor = parameters_in(request.url.query), visitor_of(request)
-        asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
+        arguments, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
         is_waiting = "hx-request" in request.headers and not screen.is_part
@@ -125,7 +125,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
         def answered() -> Response:
             seen = service.last_activity()  # before: what is changed while the answer is made was not seen
             try:
-                answer = screen.answer(service, asked)
+                answer = screen.answer(service, arguments)
             except NotYet as later:
                 if is_waiting:
                     return Response(status_code=204)
@@ -133,7 +133,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
             else:
                 if is_waiting:
                     return Response(headers={"hx-refresh": "true"})
-            page = service.page(answer, visitor, asked=asked, here=screen.path, place=place, done=done, seen=seen)
+            page = service.page(answer, visitor, asked=arguments, here=screen.path, place=place, done=done, seen=seen)
             return HTMLResponse(page)
 
         return await service.workers.run(answered)
@@ -143,8 +143,8 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
-        answered = partial(service.later.result, lambda: screen.answer(service, asked))
+        arguments = parsed(screen.query, parameters_in(request.url.query))
+        answered = partial(service.later.result, lambda: screen.answer(service, arguments))
         return await service.workers.run(lambda: JSONAnswer(answered().data))
 
     return data
@@ -152,17 +152,17 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
     async def table(request: Request) -> Response:
-        asked, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
+        arguments, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
 
         def written() -> bytes:
-            told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
+            metadata = json.dumps(service.parameters(screen.path, arguments), ensure_ascii=False)
             with tempfile.TemporaryDirectory() as folder:
                 out = Path(folder, f"table{suffix}")
                 if make is not None:
-                    found = make(service, asked)
+                    rows = make(service, arguments)
                     with service.collection.opened.store.reading() as connection:
-                        found = with_coding(connection, found)
-                    write_table(found.replace_schema_metadata({"nearkin": told}), out)
+                        rows = with_coding(connection, rows)
+                    write_table(rows.replace_schema_metadata({"nearkin": metadata}), out)
                 return out.read_bytes()
 
         return _attached(screen, suffix, _TABLES[suffix], await service.workers.run(written))
@@ -172,8 +172,8 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
-        content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
+        arguments = parsed(screen.query, parameters_in(request.url.query))
+        content = json.dumps(service.parameters(screen.path, arguments), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
     return told
@@ -181,9 +181,9 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked = parsed(file.query or screen.query, parameters_in(request.url.query))
+        arguments = parsed(file.query or screen.query, parameters_in(request.url.query))
         visitor = visitor_of(request)
-        content = await service.workers.run(lambda: file.make(service, visitor, asked))
+        content = await service.workers.run(lambda: file.make(service, visitor, arguments))
         if file.is_sandboxed_page:
             sandbox(request.scope)
             return Response(content, media_type=file.media_type)
@@ -245,19 +245,21 @@ def _asked_again(form: ChangeForm, fields: Sequence[tuple[str, str]], error: Cha
 
 
 def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[SentFile, ...] | None:
-    found = tuple(SentFile(one.filename, one.file) for one in values if isinstance(one, UploadFile) and one.filename)
-    return found if field.max_files > 1 else next(iter(found), None)
+    files = tuple(
+        SentFile(value.filename, value.file) for value in values if isinstance(value, UploadFile) and value.filename
+    )
+    return files if field.max_files > 1 else next(iter(files), None)
 
 
 async def _static(service: ReviewService, request: Request) -> Response:
     """Answer with a file of the pages; its name is looked up in memory."""
     request.state.route = _STATIC
-    found = service.static.by_name.get(request.path_params["name"])
-    if found is None:
+    file = service.static.by_name.get(request.path_params["name"])
+    if file is None:
         raise HTTPException(404)
-    is_named = request.query_params.get("v") == found.digest
+    is_named = request.query_params.get("v") == file.digest
     kept = "private, max-age=31536000, immutable" if is_named else "no-cache"
-    return Response(found.content, media_type=found.kind, headers={"cache-control": kept})
+    return Response(file.content, media_type=file.kind, headers={"cache-control": kept})
 
 
 async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
@@ -271,10 +273,10 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
         headers |= error.headers or {}
     if is_program:
         where = error.parameter if isinstance(error, NearkinError) else None
-        told = ApiProblem(error=type(error).__name__, message=message, where=where)
+        problem = ApiProblem(error=type(error).__name__, message=message, where=where)
         if isinstance(error, ChangedMeanwhileError):
-            told.activities = list(error.activities)
-        return JSONAnswer(told, status, headers)
+            problem.activities = list(error.activities)
+        return JSONAnswer(problem, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {

@@ -60,15 +60,15 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
     finally:
         connection.close()
     try:
-        told = json.loads(body)
+        reply = json.loads(body)
         if status == 200:
-            return dict(told)
+            return dict(reply)
         if status == 202:
             raise CollectionError(
-                f"The service at {server} takes long; its job {told['number']} says what becomes of the document: GET "
-                f"/api/v1/jobs/{told['number']}"
+                f"The service at {server} takes long; its job {reply['number']} says what becomes of the document: GET "
+                f"/api/v1/jobs/{reply['number']}"
             )
-        raise _kind(told["error"])(str(told["message"]))
+        raise _kind(reply["error"])(str(reply["message"]))
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, NearkinError):
             raise
@@ -109,10 +109,10 @@ def _connection(server: str) -> http.client.HTTPConnection:
 
 def _kind(name: object) -> type[NearkinError]:
     """Return the error that the service had; any other refusal is that of a collection that cannot be used."""
-    found = getattr(errors, str(name), None)
-    if not isinstance(found, type) or not issubclass(found, NearkinError) or issubclass(found, RefusedError):
+    kind = getattr(errors, str(name), None)
+    if not isinstance(kind, type) or not issubclass(kind, NearkinError) or issubclass(kind, RefusedError):
         return CollectionError
-    return found
+    return kind
 
 
 def check_by_server(job: CheckCommand, server: str, options: CheckOptions) -> Checked:
@@ -175,10 +175,10 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
     parts = answer.get("expected_recall_of_parts")
     return Checked(
         documents=tuple(
-            CheckedDocument(document=_document(one), **{name: one[name] for name in _MEASURES})
-            for one in answer["documents"]
+            CheckedDocument(document=_document(row), **{name: row[name] for name in _MEASURES})
+            for row in answer["documents"]
         ),
-        passage=tuple(Piece(one["kind"], one["text"]) for one in answer["passage"]),
+        passage=tuple(Piece(row["kind"], row["text"]) for row in answer["passage"]),
         options=options,
         not_checked=tuple(answer["not_checked"]),
         expected_recall_of_parts=None if parts is None else PartRecall(**parts),
@@ -186,5 +186,5 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
     )
 
 
-def _document(one: Mapping[str, Any]) -> StoredDocument:
-    return StoredDocument(**{name: one[name] for name in _DOCUMENT})
+def _document(row: Mapping[str, Any]) -> StoredDocument:
+    return StoredDocument(**{name: row[name] for name in _DOCUMENT})

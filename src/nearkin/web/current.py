@@ -61,9 +61,9 @@ class CurrentInfo:
                 state = StoredState.now(connection)
             if self._known is None or self._known[0] != state:
                 self._known = state, self._counted()  # of this state or a later one, which is then counted again
-            found = self._known[1]
+            counts = self._known[1]
         n_segments = len(self._opened.index.listed())
-        return replace(found, info=replace(found.info, n_segments=n_segments))
+        return replace(counts, info=replace(counts.info, n_segments=n_segments))
 
     def _counted(self) -> Counted:
         with self._opened.store.reading() as connection:
@@ -97,7 +97,7 @@ class MadeAudits:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {"made_at": self.made_at, "audits": [one.to_dict() for one in self.audits]}
+        return {"made_at": self.made_at, "audits": [audit.to_dict() for audit in self.audits]}
 
 
 class CurrentAudits:
@@ -117,14 +117,14 @@ class CurrentAudits:
         with self._opened.store.reading() as connection:
             state = StoredState.now(connection)
         threads = Resources().n_threads
-        options = [AuditOptions(tolerance=one, threads=threads) for one in AUDITED]
-        audits = [audit_opened(self._opened, one, progress) for one in options]
+        options = [AuditOptions(tolerance=audited, threads=threads) for audited in AUDITED]
+        audits = [audit_opened(self._opened, option, progress) for option in options]
         self.made = MadeAudits(state, datetime.now(UTC).isoformat(timespec="seconds"), audits)
-        return "; ".join(_in_words(name, one) for name, one in zip(("letters", "wording"), audits, strict=True))
+        return "; ".join(_in_words(name, audited) for name, audited in zip(("letters", "wording"), audits, strict=True))
 
 
-def _in_words(name: str, one: Audited) -> str:
-    recall = one.estimate.recall
+def _in_words(name: str, audited: Audited) -> str:
+    recall = audited.estimate.recall
     return f"recall by {name}: {'not known' if recall is None else share_percent_text(recall)}"
 
 
@@ -252,8 +252,8 @@ class CurrentThreads:
             )
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
             out = Path(folder, "threads")
-            asked = ReadingRequest(inputs=[self._opened.place.address])
-            thread_files(asked, out, MailOptions(), report=False, progress=progress)
-            found = FoundThreads.of(mails, parquet.read_table(out / TABLE))
-        self.found = found
-        return f"{counted(found.n_threads, 'thread')} with {counted(found.n_mails, 'mail')}"
+            request = ReadingRequest(inputs=[self._opened.place.address])
+            thread_files(request, out, MailOptions(), report=False, progress=progress)
+            threads = FoundThreads.of(mails, parquet.read_table(out / TABLE))
+        self.found = threads
+        return f"{counted(threads.n_threads, 'thread')} with {counted(threads.n_mails, 'mail')}"

@@ -239,6 +239,6 @@ def _is_of_programs(scope: Scope) -> bool:
 def _for_programs(scope: Scope, refusal: Response) -> Response:
     if not _is_of_programs(scope):
         return refusal
-    told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
+    message = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
     headers = {name: value for name, value in refusal.headers.items() if name == "www-authenticate"}
-    return Response(json.dumps(told), refusal.status_code, headers, "application/json")
+    return Response(json.dumps(message), refusal.status_code, headers, "application/json")

@@ -88,8 +88,8 @@ class JobRunner:
         """Start an update of the groups, unless the same update is waiting already; return the job."""
 
         def update(progress: JobProgress) -> str:
-            found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
-            return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
+            grouped = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
+            return f"{counted(len(grouped.groups), 'group')} with {counted(len(grouped.members), 'document')}"
 
         return self.begin("groups", update, by=by, of=tolerance)
 
@@ -116,7 +116,7 @@ class JobRunner:
             return msgspec.structs.replace(job)
 
     def _list(self, job: Job) -> None:
-        job.number = max((one.number for one in self._jobs), default=0) + 1
+        job.number = max((job.number for job in self._jobs), default=0) + 1
         self._jobs = [*self._jobs[1 - _KEPT :], job]
 
     def follow(self, change: Future[Found], *, by: str, in_words: Callable[[Found], str]) -> Job:
@@ -144,18 +144,18 @@ class JobRunner:
     def listed(self) -> list[Job]:
         """Return the latest jobs, the newest first."""
         with self._changed:
-            return [msgspec.structs.replace(one) for one in reversed(self._jobs)]
+            return [msgspec.structs.replace(job) for job in reversed(self._jobs)]
 
     def find(self, number: int) -> Job | None:
         """Return the current state of a job."""
         with self._changed:
-            found = self._find(number)
-            return None if found is None else msgspec.structs.replace(found)
+            job = self._find(number)
+            return None if job is None else msgspec.structs.replace(job)
 
     def latest(self, kind: JobKind, measure: SliderMeasure, value: float) -> Job | None:
         """Return the latest job of a kind about the groups at a tolerance."""
-        asked = kind, measure, value
-        return next((one for one in self.listed() if (one.kind, one.measure, one.value) == asked), None)
+        wanted = kind, measure, value
+        return next((job for job in self.listed() if (job.kind, job.measure, job.value) == wanted), None)
 
     @property
     def has_any(self) -> bool:
@@ -166,7 +166,7 @@ class JobRunner:
     def n_unfinished(self) -> int:
         """Number of jobs that wait or run."""
         with self._changed:
-            return sum(not one.is_over for one in self._jobs)
+            return sum(not job.is_over for job in self._jobs)
 
     def close(self) -> None:
         """Stop: a running job is interrupted at its next step."""
@@ -181,7 +181,7 @@ class JobRunner:
             self._thread.join(_STOPPING_S)
 
     def _find(self, number: int) -> Job | None:
-        return next((one for one in self._jobs if one.number == number), None)
+        return next((job for job in self._jobs if job.number == number), None)
 
     def _run(self) -> None:
         while True:

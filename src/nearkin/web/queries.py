@@ -74,13 +74,13 @@ def parsed(
             values[name] = value
     given_values = {**values, **listed}
     try:
-        found = msgspec.convert(given_values, kind, strict=False)
+        parameters = msgspec.convert(given_values, kind, strict=False)
     except msgspec.ValidationError as error:
         raise request_error(error, given_values, kind, place, in_path) from error
     for name, value in values.items():  # msgspec takes 1e3 for an integer
-        if is_int(getattr(found, name, None)) and not _DIGITS.fullmatch(value):
+        if is_int(getattr(parameters, name, None)) and not _DIGITS.fullmatch(value):
             raise ParameterError.of(f"{'path' if name in in_path else place}.{name}", _KINDS["int"], value)
-    return found
+    return parameters
 
 
 def repeated_error(where: str) -> ParameterError:
@@ -97,15 +97,15 @@ def repeated_error(where: str) -> ParameterError:
 @cache
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
     """Return the names of the parameters of a record, and whether each may be repeated."""
-    return {one.encode_name: get_origin(one.type) in (list, tuple) for one in msgspec.structs.fields(kind)}
+    return {field.encode_name: get_origin(field.type) in (list, tuple) for field in msgspec.structs.fields(kind)}
 
 
 def _may_be_empty(kind: type[msgspec.Struct], name: str) -> bool:
     """Whether a parameter can be text of no length."""
-    for one in msgspec.structs.fields(kind):
-        if one.encode_name == name:
+    for field in msgspec.structs.fields(kind):
+        if field.encode_name == name:
             try:
-                msgspec.convert("", one.type, strict=False)
+                msgspec.convert("", field.type, strict=False)
             except msgspec.ValidationError:
                 return False
     return True
@@ -205,17 +205,17 @@ def request_error(
     inside = inside.removesuffix("`")
     field = re.split(r"[.\[]", inside.removeprefix("."))[0]
     where = f"{'path' if field in in_path else place}{inside}"
-    if found := _UNKNOWN.match(what):
+    if matched := _UNKNOWN.match(what):
         known = ", ".join(name for name in fields_of(kind) if name not in in_path) or "nothing"
         allowed = "" if inside else f" Allowed: {known}."
-        return ParameterError(f"there is no {quoted(found[1])}.{allowed}", parameter=where)
-    if found := _MISSING.match(what):
-        meaning = "" if inside else _description(kind, found[1])
-        return ParameterError(f"is missing.{meaning}", parameter=f"{where}.{found[1]}")
+        return ParameterError(f"there is no {quoted(matched[1])}.{allowed}", parameter=where)
+    if matched := _MISSING.match(what):
+        meaning = "" if inside else _description(kind, matched[1])
+        return ParameterError(f"is missing.{meaning}", parameter=f"{where}.{matched[1]}")
     if not what.startswith(("Expected ", "Invalid enum value")):
         return ParameterError(f"{what}.", parameter=where)
     rule = _TYPE.sub(
-        lambda one: " or ".join(_KINDS.get(name, name) for name in one[1].split(" | ") if name != "null"), what
+        lambda match: " or ".join(_KINDS.get(name, name) for name in match[1].split(" | ") if name != "null"), what
     )
     values = values_of(types_of(kind, field))
     rule = one_of(map(repr, values)) if values else rule.removeprefix("Expected ").partition(", got ")[0]
@@ -230,22 +230,22 @@ def request_error(
 
 def _description(kind: type[msgspec.Struct], name: str) -> str:
     """Return the description of a field in the OpenAPI document, after a space; nothing if it has none."""
-    (found,) = (one.type for one in msgspec.structs.fields(kind) if one.encode_name == name)
-    described = [one.description for one in getattr(found, "__metadata__", ()) if one.description]
-    return "".join(f" {one}" for one in described)
+    (annotated,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == name)
+    described = [note.description for note in getattr(annotated, "__metadata__", ()) if note.description]
+    return "".join(f" {note}" for note in described)
 
 
 def types_of(kind: type[msgspec.Struct], field: str) -> list[object]:
     """Return the type of a field and all types inside it, such as those of a union."""
-    left, found = [one.type for one in msgspec.structs.fields(kind) if one.encode_name == field], list[object]()
+    left, types = [part.type for part in msgspec.structs.fields(kind) if part.encode_name == field], list[object]()
     while left:
-        one = left.pop()
-        found.append(one)
-        if get_origin(one) is not Literal:
-            left += get_args(one)
-    return found
+        part = left.pop()
+        types.append(part)
+        if get_origin(part) is not Literal:
+            left += get_args(part)
+    return types
 
 
 def values_of(types: Iterable[object]) -> list[object]:
     """Return the values that types name, as in ``Literal``; none if they name none."""
-    return [value for one in types if get_origin(one) is Literal for value in get_args(one)]
+    return [value for kind in types if get_origin(kind) is Literal for value in get_args(kind)]

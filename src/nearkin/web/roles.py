@@ -104,10 +104,10 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
     ),
 }
 SCREEN_PATHS = tuple(
-    one.removeprefix("GET ")
+    address.removeprefix("GET ")
     for addresses in _ADDRESSES.values()
-    for one in addresses
-    if one.startswith("GET ") and "/api/" not in one and "{" not in one
+    for address in addresses
+    if address.startswith("GET ") and "/api/" not in address and "{" not in address
 )
 """Paths of all screens."""
 
@@ -137,9 +137,9 @@ def is_within(role: Role, limit: Role) -> bool:
     return ROLES.index(role) <= ROLES.index(limit)
 
 
-def check_role(own: Role, needed: Role) -> None:
+def check_role(role: Role, needed: Role) -> None:
     """Refuse a visitor whose role is not sufficient."""
-    if not is_within(needed, own):
+    if not is_within(needed, role):
         raise RefusedError(
-            403, f"This needs the role {needed}; yours is {own}. Ask the person who manages the users of this service."
+            403, f"This needs the role {needed}; yours is {role}. Ask the person who manages the users of this service."
         )

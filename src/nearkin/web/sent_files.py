@@ -82,7 +82,7 @@ class SentFile:
                 shutil.copyfileobj(self.content, file)
             try:
                 document = read_one_document(path, encoding, with_inside=True)
-                inside = [(shown or self.shown_name) + one.removeprefix(str(path)) for one in document.inside]
+                inside = [(shown or self.shown_name) + place.removeprefix(str(path)) for place in document.inside]
                 return replace(document, inside=tuple(inside))
             except SourceError as error:
                 raise SourceError(error.message.replace(str(path), shown or self.shown_name)) from None
@@ -144,7 +144,7 @@ class SentAgain:
     @property
     def readable(self) -> list[FileReadAgain]:
         """Files that can be stored."""
-        return [one for one in self.read or () if not one.problem]
+        return [file for file in self.read or () if not file.problem]
 
 
 class LatestOfSent(Generic[Key, Sent]):

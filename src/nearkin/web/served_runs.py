@@ -64,21 +64,21 @@ class ServedRun:
 
     def facts(self) -> dict[str, object]:
         """Return what the manifest says, as JSON types."""
-        told = self.manifest
+        manifest = self.manifest
         counts: dict[str, object]
-        if isinstance(told, PairsManifest):
-            documents = [told.left.n_documents, told.right.n_documents]
-            counts = {"documents": documents, "pairs": told.counts.pairs}
+        if isinstance(manifest, PairsManifest):
+            documents = [manifest.left.n_documents, manifest.right.n_documents]
+            counts = {"documents": documents, "pairs": manifest.counts.pairs}
         else:
-            counts = {name: told.count(name) for name in ("documents", "kept", "groups", "pairs")}
+            counts = {name: manifest.count(name) for name in ("documents", "kept", "groups", "pairs")}
         return {
             "run": self.number,
             "name": self.name,
-            "command": told.command,
-            "nearkin": told.nearkin,
-            "threshold": told.threshold,
+            "command": manifest.command,
+            "nearkin": manifest.nearkin,
+            "threshold": manifest.threshold,
             **counts,
-            "elapsed_s": round(sum(one.elapsed_s for one in told.stages), 1),
+            "elapsed_s": round(sum(stage.elapsed_s for stage in manifest.stages), 1),
             "has_report": self.has_report,
             "has_pairs": self.pairs is not None,
         }
@@ -98,20 +98,20 @@ class ServedRuns:
     @property
     def of_pairs(self) -> tuple[ServedRun, ...]:
         """Those of ``nearkin pairs``."""
-        return tuple(one for one in self.all if one.pairs is not None)
+        return tuple(run for run in self.all if run.pairs is not None)
 
     def find(self, number: int | None) -> ServedRun:
         """Return a run by its number."""
-        found = next((one for one in self.all if one.number == number), None)
-        if found is None:
+        wanted = next((run for run in self.all if run.number == number), None)
+        if wanted is None:
             raise UnknownDocumentError(f"There is no run {number}. The page Reports lists all of them.")
-        found.check_current()
-        return found
+        wanted.check_current()
+        return wanted
 
 
 def _state(folder: Path) -> tuple[int, ...]:
     try:
-        found = os.stat(folder / MANIFEST)
+        status = os.stat(folder / MANIFEST)
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -229,11 +229,11 @@ class ReviewService:
         }
         return self._templates.get_template(answer.template).render(values | dict(answer.values))
 
-    def _moved(self, activity: Activity | None, asked: object) -> list[tuple[str, GroupOfDocument | None]]:
+    def _moved(self, activity: Activity | None, parameters: object) -> list[tuple[str, GroupOfDocument | None]]:
         """Return the two documents of a decision on groups, each with its group now, if any; none without groups."""
         if activity is None or activity.kind not in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP) or not activity.changes:
             return []
-        tolerance = str(asked.tolerance if isinstance(asked, GroupingQuery) else Tolerance.of())
+        tolerance = str(parameters.tolerance if isinstance(parameters, GroupingQuery) else Tolerance.of())
         only = activity.changes[0]
         both = (only.other, only.subject) if only.now == only.other else (only.subject, only.other)
         with self.collection.opened.store.reading() as connection:
@@ -243,17 +243,17 @@ class ReviewService:
 
     def _has(self, path: str) -> bool:
         """Whether a screen has something to show; those of runs, for example, are empty for most services."""
-        found: dict[str, object] = {
+        shown: dict[str, object] = {
             "/reports": self.runs.all,
             "/pairs": self.runs.of_pairs,
             "/jobs": self.jobs.has_any,
             "/users": self.users,
         }
-        return bool(found.get(path, True))
+        return bool(shown.get(path, True))
 
-    def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
+    def parameters(self, path: str, struct: msgspec.Struct) -> dict[str, object]:
         """Return the parameters of an export as JSON types, except the page, because an export has all rows."""
-        return {"nearkin": __version__, "collection": self.name, "export": path, **_parameters(asked)}
+        return {"nearkin": __version__, "collection": self.name, "export": path, **_parameters(struct)}
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""
@@ -264,14 +264,14 @@ class ReviewService:
         if number is None or not 0 < number < 2**63:
             return None
         with self.collection.opened.store.reading() as connection:
-            found = activity_of(connection, number)
-        return found if found is None or found.by == visitor.name or visitor.role == "admin" else None
+            activity = activity_of(connection, number)
+        return activity if activity is None or activity.by == visitor.name or visitor.role == "admin" else None
 
 
-def _parameters(asked: msgspec.Struct) -> dict[str, object]:
+def _parameters(struct: msgspec.Struct) -> dict[str, object]:
     """Return parameters as JSON types, without the page."""
-    given = {name: value for name, value in msgspec.to_builtins(asked).items() if name not in _OF_A_PAGE}
-    return given | ({"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {})
+    given = {name: value for name, value in msgspec.to_builtins(struct).items() if name not in _OF_A_PAGE}
+    return given | ({"value": struct.tolerance.value} if isinstance(struct, ToleranceQuery) else {})
 
 
 def address(path: str, **query: object) -> str:
@@ -316,7 +316,7 @@ class StaticFilesOfPages:
             "icon.svg": StaticFile(_read("nearkin.web", "static", "icon.svg"), "image/svg+xml"),
             "comparison.js": StaticFile(_read("nearkin.reports", "templates", "comparison.js"), "text/javascript"),
         }
-        self._addresses = {name: f"/static/{name}?v={one.digest}" for name, one in self.by_name.items()}
+        self._addresses = {name: f"/static/{name}?v={file.digest}" for name, file in self.by_name.items()}
 
     def address(self, name: str) -> str:
         """Return the address of a file."""
@@ -415,7 +415,7 @@ class RequestMetrics:
             lines += [f"# HELP {name} Time of requests by route.", f"# TYPE {name} histogram"]
             for (method, route), counts in sorted(self._times.items()):
                 labels, n = f'method="{method}",route="{route}"', 0
-                for bound, count in zip((*(f"{one:g}" for one in _BOUNDS_S), "+Inf"), counts, strict=True):
+                for bound, count in zip((*(f"{bound_s:g}" for bound_s in _BOUNDS_S), "+Inf"), counts, strict=True):
                     n += count
                     lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {n}')
                 lines.append(f"{name}_sum{{{labels}}} {self._sums[method, route]:.6f}")

@@ -141,10 +141,10 @@ class SignIn:
         if not cookie:
             return None
         try:
-            found = self._sessions.loads(cookie, max_age=self._session_s)
+            session = self._sessions.loads(cookie, max_age=self._session_s)
         except BadSignature:
             return None
-        return Visitor(found["user"], found["csrf"], "admin")
+        return Visitor(session["user"], session["csrf"], "admin")
 
     def of_authorization(self, header: str | None) -> Visitor | None:
         """Return the visitor of an Authorization header; None if its token is missing or wrong."""
@@ -231,5 +231,5 @@ def is_token_of(visitor: Visitor, token: object) -> bool:
     return isinstance(token, str) and bool(visitor.csrf) and _same(token, visitor.csrf)
 
 
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode())
+def _same(secret: str, other: str) -> bool:
+    return hmac.compare_digest(secret.encode("utf-8", "surrogatepass"), other.encode())

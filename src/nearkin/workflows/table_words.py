@@ -61,7 +61,7 @@ class TableWords:
     @property
     def fingerprint(self) -> str:
         """Everything that decides the words; the same for both directions."""
-        parts = [one.fingerprint.split(";") for one in self._splitters]
+        parts = [splitter.fingerprint.split(";") for splitter in self._splitters]
         of_both = [
             _STEM + "+".join(sorted(one.removeprefix(_STEM) for one in pair)) if pair[0].startswith(_STEM) else pair[0]
             for pair in zip(*parts, strict=True)

@@ -56,10 +56,12 @@ class Query:
         texts = strings([text])
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
-        own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
+        similarity_index = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
         keys = keys_of([text], counting.ignored)
         words: U64 = np.sort(keys.sets.hashes)
-        return cls(text=text, digest=digest, keys=keys, words=words, signature=signature, similarity_index=own)
+        return cls(
+            text=text, digest=digest, keys=keys, words=words, signature=signature, similarity_index=similarity_index
+        )
 
     def made(self) -> tuple[Keys, Marks]:
         """Return the keys and the marks to store with the text, whose number is not known yet."""
@@ -91,7 +93,9 @@ class CheckCandidates:
 
     def lots(self, most: int, known: Container[int] = ()) -> Iterator[list[int]]:
         """Yield the most promising unknown contents, in lots whose texts fit in memory."""
-        return in_lots((one, self.sizes[one]) for one in sorted(self.contents[:most]) if one not in known)
+        return in_lots(
+            (content, self.sizes[content]) for content in sorted(self.contents[:most]) if content not in known
+        )
 
 
 def candidates_by_keys(
@@ -112,7 +116,7 @@ def candidates_by_keys(
     if query.signature is not None:
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
-        reach, reach_of_parts = (distance_for(one, 8 * len(query.signature)) for one in _least_jaccard(options))
+        reach, reach_of_parts = (distance_for(limit, 8 * len(query.signature)) for limit in _least_jaccard(options))
     is_promising = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | (n_samples >= min_samples)
     is_kept = is_promising | ((n_bands > 0) & (n_bits <= reach_of_parts))
     order = np.lexsort((marks.contents, -n_samples, n_bits, ~is_promising, n_exact == 0))
@@ -252,17 +256,17 @@ def candidates_by_index(
     return _of_documents(connection, shared, numbers)
 
 
-def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
-    low, high = interval(own, options.tolerance)
+def _nearest(connection: Connection, query_index: int, options: CheckOptions) -> list[int]:
+    low, high = interval(query_index, options.tolerance)
     profiles = schema.profiles.c
     value = profiles.similarity_index
     most = max(options.limit, 10)
     has_one = exists().where(schema.documents.c.content == profiles.content, schema.documents.c.is_current)
-    up = select(profiles.content, value).where(value.between(own, min(high, 2**63 - 1)), has_one)
-    down = select(profiles.content, value).where(value.between(max(low, -(2**63)), own - 1), has_one)
+    up = select(profiles.content, value).where(value.between(query_index, min(high, 2**63 - 1)), has_one)
+    down = select(profiles.content, value).where(value.between(max(low, -(2**63)), query_index - 1), has_one)
     walks = (up.order_by(value).limit(most).subquery(), down.order_by(value.desc()).limit(most).subquery())
-    rows = connection.execute(union_all(*map(select, walks))).all() if low <= own <= high else []
-    return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
+    rows = connection.execute(union_all(*map(select, walks))).all() if low <= query_index <= high else []
+    return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - query_index), row[0]))[:most]]
 
 
 def _of_documents(

@@ -58,10 +58,10 @@ def check_one(
     """Check a text, and store it on request; see `Collection.check`."""
     started = time.perf_counter()
     doc_id = None if under is None else under.doc_id
-    (found,) = _outcomes(collection, [(doc_id, text)], options, under, stops=True, refused=_SIMILAR)
-    if isinstance(found, NearkinError):
-        raise found
-    return replace(found, elapsed_s=_since(started))
+    (outcome,) = _outcomes(collection, [(doc_id, text)], options, under, stops=True, refused=_SIMILAR)
+    if isinstance(outcome, NearkinError):
+        raise outcome
+    return replace(outcome, elapsed_s=_since(started))
 
 
 def check_many(
@@ -73,17 +73,17 @@ def check_many(
     stops: bool,
 ) -> tuple[results.CheckAnswer, ...]:
     """Check documents in order, and store them in one exclusive transaction; see `Collection.check_many`."""
-    for one in documents:
-        if not isinstance(one, tuple | list) or len(one) != 2:
-            raise ParameterError.of("documents", "an iterable of pairs (id, text)", one)
-    found = _outcomes(collection, documents, options, under, stops=stops, refused=results.DROPPED_FROM_STREAMS)
-    return tuple(_answer(doc_id, one) for (doc_id, _), one in zip(documents, found))
+    for entry in documents:
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise ParameterError.of("documents", "an iterable of pairs (id, text)", entry)
+    outcomes = _outcomes(collection, documents, options, under, stops=stops, refused=results.DROPPED_FROM_STREAMS)
+    return tuple(_answer(doc_id, entry) for (doc_id, _), entry in zip(documents, outcomes))
 
 
-def _answer(doc_id: str, found: results.Checked | NearkinError) -> results.CheckAnswer:
-    if isinstance(found, results.Checked):
-        return results.CheckAnswer(doc_id=doc_id, checked=found)
-    return results.CheckAnswer(doc_id=doc_id, problem=str(found), is_purged=isinstance(found, InputError))
+def _answer(doc_id: str, checked: results.Checked | NearkinError) -> results.CheckAnswer:
+    if isinstance(checked, results.Checked):
+        return results.CheckAnswer(doc_id=doc_id, checked=checked)
+    return results.CheckAnswer(doc_id=doc_id, problem=str(checked), is_purged=isinstance(checked, InputError))
 
 
 def _outcomes(
@@ -95,7 +95,7 @@ def _outcomes(
     stops: bool,
     refused: Collection[results.Verdict],
 ) -> list[results.Checked | NearkinError]:
-    checks = [_prepared(collection, *one, options, is_stored=under is not None) for one in documents]
+    checks = [_prepared(collection, *document, options, is_stored=under is not None) for document in documents]
     if under is not None:
         return _stored(collection, documents, checks, under, stops=stops, refused=refused)
 

@@ -64,21 +64,21 @@ class TextCheck:
         search = candidates_by_keys if self._options.measure == "jaccard" else candidates_by_index
         candidates = search(connection, self._counting, self.query, self._options, first_missing)
         alike = self._alike(connection, candidates)
-        found, places = [], {content: place for place, content in enumerate(alike)}
+        pairs, places = [], {content: place for place, content in enumerate(alike)}
         if alike:
-            found = _current(connection, _with_index(documents.c.content), list(alike))
-            found.sort(key=lambda one: places[one[0].content])  # those of one text stay in order
-        listed = dict.fromkeys(document.content for document, _ in found[: self._options.limit])
+            pairs = _current(connection, _with_index(documents.c.content), list(alike))
+            pairs.sort(key=lambda pair: places[pair[0].content])  # those of one text stay in order
+        listed = dict.fromkeys(document.content for document, _ in pairs[: self._options.limit])
         self._compare([alike[content] for content in listed])
         shown = tuple(
-            self._shown(document, index, alike[document.content]) for document, index in found[: self._options.limit]
+            self._shown(document, index, alike[document.content]) for document, index in pairs[: self._options.limit]
         )
         passage = self._passage(shown, alike) if self._options.with_passage else None
         n_candidates = len(candidates.contents)
         checked = Checked(
             verdict=shown[0].relation if shown else "new",
             documents=shown,
-            n_found=len(found),
+            n_found=len(pairs),
             passage=passage.pieces if passage else (),
             n_differences=passage.n_differences if passage else None,
             n_moves=passage.n_moves if passage else None,
@@ -116,8 +116,8 @@ class TextCheck:
                 likeness = _Likeness(content.number, relation, shares, is_same, content.text)
             self._compared[content.number] = likeness
         compared = [self._compared[content] for content in candidates.contents[:MAX_COMPARED]]
-        ranked = sorted((one for one in compared if one is not None), key=lambda one: one.rank)
-        return {one.content: one for one in ranked}
+        ranked = sorted((match for match in compared if match is not None), key=lambda match: match.rank)
+        return {match.content: match for match in ranked}
 
     @cached_property
     def _normalised(self) -> str:
@@ -130,13 +130,17 @@ class TextCheck:
     def _prepared(self, text: str) -> str:
         return str(self._counting.with_numbers(strings([text]))[0].as_py())
 
-    def _compare(self, found: Sequence[_Likeness]) -> None:
-        new = [one for one in found if one.relation != "exact" and one.content not in self._differences]
+    def _compare(self, likenesses: Sequence[_Likeness]) -> None:
+        new = [
+            likeness
+            for likeness in likenesses
+            if likeness.relation != "exact" and likeness.content not in self._differences
+        ]
         if new:
-            normalised = self._counting.with_numbers(strings([self.query.text, *(one.text for one in new)]))
+            normalised = self._counting.with_numbers(strings([self.query.text, *(likeness.text for likeness in new)]))
             ours, theirs = np.zeros(len(new), np.int64), np.arange(1, len(new) + 1)
             differences = self._counting.differences(normalised, SHINGLES.sets(normalised), ours, theirs)
-            self._differences |= dict(zip((one.content for one in new), differences, strict=True))
+            self._differences |= dict(zip((likeness.content for likeness in new), differences, strict=True))
 
     def _shown(self, document: StoredDocument, index: int | None, likeness: _Likeness) -> CheckedDocument:
         if likeness.content not in self._edits:
@@ -165,7 +169,7 @@ class TextCheck:
 
     def _with_resent(self, connection: Connection, checked: Checked, doc_id: str) -> Checked:
         """Add whether the text is stored under its id already, before it is stored."""
-        if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
+        if any(document.is_same_text and document.document.doc_id == doc_id for document in checked.documents):
             return replace(checked, is_resent=True)
         is_compared = checked.is_answered or checked.n_found > 0
         if is_compared and (checked.verdict != "exact" or not checked.is_truncated):  # all equal texts are listed
@@ -173,12 +177,12 @@ class TextCheck:
         if not isinstance(doc_id, str) or not is_storable(doc_id):
             return checked
         has_text = contents.c.digest == self.query.digest
-        found = _current(connection, _with_index(documents.c.doc_id).where(has_text), [doc_id])
-        if not found:
+        pairs = _current(connection, _with_index(documents.c.doc_id).where(has_text), [doc_id])
+        if not pairs:
             return checked
         if is_compared:
             return replace(checked, is_resent=True)
-        ((document, index),) = found
+        ((document, index),) = pairs
         itself = _Likeness(document.content, "exact", Shares(1.0, 1.0, 1.0, 0), is_same_text=True, text=self.query.text)
         shown = (self._shown(document, index, itself),)
         return replace(checked, verdict="exact", documents=shown, n_found=1, is_resent=True)
@@ -193,8 +197,8 @@ def expected_recall(options: CheckOptions) -> float | None:
 
 @cache
 def _with_index(column: ColumnElement[Any]) -> Select[Any]:
-    found = current_with(column).outerjoin(profiles, profiles.c.content == documents.c.content)
-    return found.add_columns(profiles.c.similarity_index)
+    query = current_with(column).outerjoin(profiles, profiles.c.content == documents.c.content)
+    return query.add_columns(profiles.c.similarity_index)
 
 
 def _current(

@@ -237,8 +237,10 @@ class Checked(ByJaccard, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each similar document, in the order of the verdicts."""
-        own = columns("relation jaccard contained contains edit_similarity similarity_index is_same_text differs")
-        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *own)
+        own_columns = columns(
+            "relation jaccard contained contains edit_similarity similarity_index is_same_text differs"
+        )
+        return table_of((document.to_dict() for document in self.documents), *DOCUMENT, *own_columns)
 
     def __repr__(self) -> str:
         return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"
@@ -301,8 +303,12 @@ class CheckAnswer:
             "n_found": self.checked.n_found,
             "n_hot_keys": self.checked.n_hot_keys,
             "documents": [
-                {"id": one.document.doc_id, "wave": one.document.wave, **{name: getattr(one, name) for name in names}}
-                for one in self.checked.documents
+                {
+                    "id": document.document.doc_id,
+                    "wave": document.document.wave,
+                    **{name: getattr(document, name) for name in names},
+                }
+                for document in self.checked.documents
             ],
         }
 

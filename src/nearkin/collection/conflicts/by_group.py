@@ -82,29 +82,35 @@ class ContradictionSearch:
         Two entries contradict each other if they have different labels, and their texts match or were decided to be in
         one group.
         """
-        own = [found for found in map(self._of_group, groups) if found]
-        return [one for found in sorted(own, key=lambda found: found[0].likeness) for one in found]
+        of_groups = [group_conflicts for group_conflicts in map(self._of_group, groups) if group_conflicts]
+        return [
+            conflict
+            for group_conflicts in sorted(of_groups, key=lambda group_conflicts: group_conflicts[0].likeness)
+            for conflict in group_conflicts
+        ]
 
     def _of_group(self, group: LabelledGroup) -> list[Contradiction]:
-        found = dict[tuple[int, str], Contradiction]()
+        contradictions = dict[tuple[int, str], Contradiction]()
         for most in (_MAX_EXAMINED, None):
-            open_ = [odd for odd in group.odd if (odd.row, odd.label) not in found]
+            open_ = [odd for odd in group.odd if (odd.row, odd.label) not in contradictions]
             if most is None:
                 open_ = [odd for odd in open_ if len(group.others(odd.label)[1]) > _MAX_EXAMINED]
-            found |= self._nearest(group, [(odd, content) for odd in open_ for content in self._of(group, odd, most)])
-        return sorted(found.values(), key=lambda one: one.likeness)
+            contradictions |= self._nearest(
+                group, [(odd, content) for odd in open_ for content in self._of(group, odd, most)]
+            )
+        return sorted(contradictions.values(), key=lambda contradiction: contradiction.likeness)
 
     def _nearest(
-        self, group: LabelledGroup, asked: Sequence[tuple[Entry, int]]
+        self, group: LabelledGroup, pairs: Sequence[tuple[Entry, int]]
     ) -> dict[tuple[int, str], Contradiction]:
         """Return, by row and label, the nearest entry with another label, preferably with the majority's label."""
-        left = np.array([odd.document.content for odd, _ in asked], np.int64)
-        right = np.array([content for _, content in asked], np.int64)
+        left = np.array([odd.document.content for odd, _ in pairs], np.int64)
+        right = np.array([content for _, content in pairs], np.int64)
         likeness = self.measures.of(left, right)
         is_one = self.matching.is_match(likeness)
         nearest = dict[tuple[int, str], Contradiction]()
         for i in np.lexsort((likeness.relative_distance, -likeness.jaccard)).tolist():
-            odd, content = asked[i]
+            odd, content = pairs[i]
             if not (is_one[i] or self._are_decided(odd.document.content, content)):
                 continue
             other = group.first_with_another_label(odd.label, content)
@@ -123,10 +129,12 @@ class ContradictionSearch:
     def _of(self, group: LabelledGroup, odd: Entry, most: int | None) -> list[int]:
         """Return contents with another label that may be the most similar, those with the majority's label first."""
         content, others = odd.document.content, group.others(odd.label)
-        promising = [self.matching.promising(content, _spread(some, most)).tolist() for some in others]
-        decided = [one for one in others[1].tolist() if self._are_decided(content, one)] if self.unit_of else []
+        promising = [self.matching.promising(content, _spread(other, most)).tolist() for other in others]
+        decided = (
+            [member for member in others[1].tolist() if self._are_decided(content, member)] if self.unit_of else []
+        )
         copies = [content] if content in others[1] else []
-        return list(dict.fromkeys([*copies, *decided, *(one for some in promising for one in some)]))
+        return list(dict.fromkeys([*copies, *decided, *(member for contents in promising for member in contents)]))
 
     def _are_decided(self, a: int, b: int) -> bool:
         return a in self.unit_of and self.unit_of[a] == self.unit_of.get(b)
@@ -165,24 +173,26 @@ class LabelledGroup:
     def __init__(self, entries: Sequence[Entry], number: int = -1) -> None:
         self.number = number
         (self.majority_label, self.n_with_majority_label), (_, n_second) = Counter(
-            one.label for one in entries
+            entry.label for entry in entries
         ).most_common(2)
         self.is_tie = n_second == self.n_with_majority_label
-        self.odd = [one for one in entries if one.label != self.majority_label]
-        self.n_documents = len({one.row for one in entries})
+        self.odd = [entry for entry in entries if entry.label != self.majority_label]
+        self.n_documents = len({entry.row for entry in entries})
         of_content = dict[int, list[Entry]]()
-        for one in entries:
-            of_content.setdefault(one.document.content, []).append(one)
+        for labelled in entries:
+            of_content.setdefault(labelled.document.content, []).append(labelled)
         self._contents = np.array(sorted(of_content), np.int64)
         self._majority = np.unique(
-            np.array([one.document.content for one in entries if one.label == self.majority_label], np.int64)
+            np.array([entry.document.content for entry in entries if entry.label == self.majority_label], np.int64)
         )
-        self._candidates = {content: self._first_of_two_labels(own) for content, own in of_content.items()}
+        self._candidates = {
+            content: self._first_of_two_labels(candidates) for content, candidates in of_content.items()
+        }
         self._others = dict[str, tuple[I64, I64]]()
         self._with_one_label = dict[str, list[int]]()
-        for content, own in self._candidates.items():
-            if len(own) == 1:
-                self._with_one_label.setdefault(own[0].label, []).append(content)
+        for content, candidates in self._candidates.items():
+            if len(candidates) == 1:
+                self._with_one_label.setdefault(candidates[0].label, []).append(content)
 
     def others(self, label: str) -> tuple[I64, I64]:
         """Return the contents with the majority's label, and those with any label other than a given one; ascending."""
@@ -193,22 +203,28 @@ class LabelledGroup:
 
     def first_with_another_label(self, label: str, content: int) -> Entry:
         """Return the first entry of a content with another label than the given one, preferably the majority's."""
-        return next(one for one in self._candidates[content] if one.label != label)
+        return next(entry for entry in self._candidates[content] if entry.label != label)
 
-    def _first_of_two_labels(self, own: Sequence[Entry]) -> list[Entry]:
+    def _first_of_two_labels(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return the first entry, preferably with the majority's label, and the first entry with a different label."""
-        first = next((one for one in own if one.label == self.majority_label), own[0])
-        second = next((one for one in own if one.label != first.label), None)
+        first = next((entry for entry in entries if entry.label == self.majority_label), entries[0])
+        second = next((entry for entry in entries if entry.label != first.label), None)
         return [first] if second is None else [first, second]
 
 
 def labelled_groups(entries: Sequence[Entry], numbers: Sequence[int]) -> list[LabelledGroup]:
     """Return the groups with different labels, in the order of their first documents."""
     of_number = dict[int, list[Entry]]()
-    for number, entry in sorted(zip(numbers, entries, strict=True), key=lambda one: (one[1].row, one[1].label)):
+    for number, entry in sorted(
+        zip(numbers, entries, strict=True), key=lambda labelled: (labelled[1].row, labelled[1].label)
+    ):
         of_number.setdefault(number, []).append(entry)
-    several = ((number, own) for number, own in of_number.items() if any(one.label != own[0].label for one in own))
-    return [LabelledGroup(own, number) for number, own in several]
+    several = (
+        (number, members)
+        for number, members in of_number.items()
+        if any(labelled.label != members[0].label for labelled in members)
+    )
+    return [LabelledGroup(members, number) for number, members in several]
 
 
 _MAX_NAMED = 100
@@ -301,8 +317,11 @@ class Conflicts(ByJaccard, AnswerRecord):
 
     def rows(self) -> list[dict[str, object]]:
         """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
-        marks = [one.is_match and is_letters_only(one.jaccard, self.tolerance) for one in self.conflicts]
-        return [{**one.to_dict(), "is_letters_only": mark} for one, mark in zip(self.conflicts, marks, strict=True)]
+        marks = [conflict.is_match and is_letters_only(conflict.jaccard, self.tolerance) for conflict in self.conflicts]
+        return [
+            {**contradiction.to_dict(), "is_letters_only": mark}
+            for contradiction, mark in zip(self.conflicts, marks, strict=True)
+        ]
 
     @property
     def table(self) -> pa.Table:
@@ -341,16 +360,16 @@ def conflicts(
         entries = _entries(connection, by_id)
         groups = labelled_groups(entries, _group_of(entries, regrouped.membership))
         search = ContradictionSearch(matching, measures, _units(GroupDecisions.read(connection, state).same))
-        found = search.found_in(groups)
-        content_of = {one.document.doc_id: one.document.content for one in entries}
+        contradictions = search.found_in(groups)
+        content_of = {entry.document.doc_id: entry.document.content for entry in entries}
         is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
         unlabelled = _unlabelled(connection, content_of, regrouped.membership)
         is_stored = regrouped.is_stored(state)
         return Conflicts(
             tolerance=tolerance,
-            conflicts=tuple(_told(connection, one) for one in found[:limit]),
-            n_found=len(found),
-            n_groups=len({id(one.group) for one in found}),
+            conflicts=tuple(_told(connection, contradiction) for contradiction in contradictions[:limit]),
+            n_found=len(contradictions),
+            n_groups=len({id(contradiction.group) for contradiction in contradictions}),
             n_labelled=len(content_of),
             unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
             n_uncounted=int((~is_comparable).sum()),
@@ -381,11 +400,11 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
     """Return the labelled documents; one with two labels occurs twice."""
-    found = list[Entry]()
+    entries = list[Entry]()
     for row, document in documents_by_row(connection, documents.c.doc_id, labels).items():
         if document.is_current:
-            found += [Entry(document, row, label) for label in labels[document.doc_id]]
-    return found
+            entries += [Entry(document, row, label) for label in labels[document.doc_id]]
+    return entries
 
 
 def _units(same: I64) -> dict[int, int]:
@@ -398,10 +417,10 @@ def _units(same: I64) -> dict[int, int]:
 
 def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
     """Return the group of each entry; entries in no group get numbers below NO_GROUP, one number per text."""
-    contents = np.array([one.document.content for one in entries], np.int64)
+    contents = np.array([entry.document.content for entry in entries], np.int64)
     groups = membership.group_of(contents)
-    found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()
-    return found
+    numbers: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()
+    return numbers
 
 
 def _unlabelled(connection: Connection, content_of: Mapping[str, int], membership: Membership) -> list[str]:
@@ -410,47 +429,48 @@ def _unlabelled(connection: Connection, content_of: Mapping[str, int], membershi
     groups = np.setdiff1d(membership.group_of(labelled), [NO_GROUP])
     together = np.union1d(labelled, membership.contents[np.isin(membership.groups, groups)])
     rows = list[tuple[int, str]]()
-    for some in in_slices(together.tolist()):
-        found = rows_where(connection, documents.c.content.in_(some) & documents.c.is_current)
-        rows += ((one.row, one.doc_id) for one in found if one.doc_id not in content_of)
+    for block in in_slices(together.tolist()):
+        current = rows_where(connection, documents.c.content.in_(block) & documents.c.is_current)
+        rows += ((row.row, row.doc_id) for row in current if row.doc_id not in content_of)
     return [doc_id for _, doc_id in sorted(rows)]
 
 
-def _told(connection: Connection, one: Contradiction) -> Conflict:
-    a, b = one.odd.document, one.other.document
+def _told(connection: Connection, contradiction: Contradiction) -> Conflict:
+    a, b = contradiction.odd.document, contradiction.other.document
     contents = contents_of(connection, list({a.content, b.content}))
     is_same = a.content == b.content
     text_a, text_b = contents[a.content].text, contents[b.content].text
-    _check(contents[a.content], contents[b.content], one)
+    _check(contents[a.content], contents[b.content], contradiction)
     passage = FirstPassage() if is_same else first_passage(text_a, text_b)
     return Conflict(
-        group=one.group.number if one.group.number >= 0 else None,
-        majority_label=one.group.majority_label,
-        n_documents=one.group.n_documents,
-        n_with_majority_label=one.group.n_with_majority_label,
-        is_tie=one.group.is_tie,
+        group=contradiction.group.number if contradiction.group.number >= 0 else None,
+        majority_label=contradiction.group.majority_label,
+        n_documents=contradiction.group.n_documents,
+        n_with_majority_label=contradiction.group.n_with_majority_label,
+        is_tie=contradiction.group.is_tie,
         a=a,
         b=b,
-        label_a=one.odd.label,
-        label_b=one.other.label,
-        relative_distance=one.relative_distance,
+        label_a=contradiction.odd.label,
+        label_b=contradiction.other.label,
+        relative_distance=contradiction.relative_distance,
         edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
-        jaccard=one.jaccard,
-        is_match=one.is_match,
+        jaccard=contradiction.jaccard,
+        is_match=contradiction.is_match,
         passage=passage.pieces,
         n_differences=passage.n_differences,
         n_moves=passage.n_moves,
     )
 
 
-def _check(a: Content, b: Content, one: Contradiction) -> None:
+def _check(a: Content, b: Content, contradiction: Contradiction) -> None:
     """Compute the distance again from the store, so that a damaged index never appears in a result."""
     counts = np.stack([a.counts, b.counts]).astype(np.int64)
     gap, longest = counts[0] - counts[1], max(1, int(np.einsum("ij,ij->i", counts, counts).max()))
     stored = float(np.sqrt(gap @ gap / longest))
-    if stored != one.relative_distance:
+    if stored != contradiction.relative_distance:
         raise StaleIndexError(
-            f"{one.odd.document} and {one.other.document} are at {stored}, not at {one.relative_distance}"
+            f"{contradiction.odd.document} and {contradiction.other.document} are at {stored}, "
+            f"not at {contradiction.relative_distance}"
         )
 
 
@@ -484,10 +504,10 @@ def _count(connection: Connection, state: GroupState) -> dict[str, int]:
         if group != NO_GROUP:
             values.setdefault(field, {}).setdefault(group, []).append(value)
     n_documents = {number: n for number, n, _ in sizes_of_groups(connection, state)}
-    found = dict[str, int]()
+    counts = dict[str, int]()
     for field, of_groups in sorted(values.items()):
         if field in valued:
-            found[field] = sum(len(set(some)) > 1 for some in of_groups.values())
+            counts[field] = sum(len(set(of_group)) > 1 for of_group in of_groups.values())
         else:
-            found[field] = sum(len(some) < n_documents.get(group, 1) for group, some in of_groups.items())
-    return {field: n for field, n in found.items() if n}
+            counts[field] = sum(len(members) < n_documents.get(group, 1) for group, members in of_groups.items())
+    return {field: n for field, n in counts.items() if n}

@@ -95,13 +95,13 @@ def make_batches(
     name, wanted = checked_field(name), checked_ids(doc_ids)
     check_int("size", size, 1, MAX_SIZE)
     with options.opened(store) as connection:
-        names = {one.name for one in layout_of(connection).fields} | {SECOND_LOOK}
+        names = {field.name for field in layout_of(connection).fields} | {SECOND_LOOK}
         if name in names:
             raise ParameterError.of("name", f"none of {', '.join(sorted(names))}", name)
         contents = current_contents(connection, wanted)
         refuse_unknown(connection, wanted, contents)
         here = set_values(connection, log.TAG, wanted, [name])
-        new = [one for one in wanted if (one, name) not in here]
+        new = [doc_id for doc_id in wanted if (doc_id, name) not in here]
         parts = list(_filled(_units(connection, new, contents, keep, tolerance or Tolerance.of()), size))
         return _stored(connection, name, parts, {}, len(wanted) - len(new), options)
 
@@ -133,28 +133,30 @@ def _units(
     connection: Connection, doc_ids: Sequence[str], contents: Mapping[str, int], keep: Sequence[Kept], at: Tolerance
 ) -> list[list[str]]:
     """Return the documents that stay together, in the order of the first of each."""
-    keys: list[list[tuple[str, str | int]]] = [[("document", one)] for one in doc_ids]
+    keys: list[list[tuple[str, str | int]]] = [[("document", doc_id)] for doc_id in doc_ids]
     if "families" in keep:
         families = dict[str, str]()
         joined = documents.outerjoin(origins, origins.c.row == documents.c.row)
         query = select(documents.c.doc_id, family_key()).select_from(joined).where(documents.c.is_current)
-        for some in in_slices(doc_ids):
-            families |= dict(connection.execute(query.where(documents.c.doc_id.in_(some))).all())
-        for own, one in zip(keys, doc_ids, strict=True):
-            own.append(("family", families[one]))
+        for block in in_slices(doc_ids):
+            families |= dict(connection.execute(query.where(documents.c.doc_id.in_(block))).all())
+        for unit_keys, member_id in zip(keys, doc_ids, strict=True):
+            unit_keys.append(("family", families[member_id]))
     if "groups" in keep:
         state = GroupState.known(connection, str(at))
         if state.number is None:
             raise ParameterError(no_groups_text(connection, str(at)))
-        texts = [contents[one] for one in doc_ids]
+        texts = [contents[doc_id] for doc_id in doc_ids]
         groups = state.membership.group_of(np.array(texts, np.int64)).tolist()
-        for own, text, group in zip(keys, texts, groups, strict=True):
-            own.append(("text", text) if group == NO_GROUP else ("group", group))
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(key for own in keys for key in own))}
-    edges = np.array([(numbers[own[0]], numbers[key]) for own in keys for key in own], np.int64).reshape(-1, 2)
+        for unit_keys, text, group in zip(keys, texts, groups, strict=True):
+            unit_keys.append(("text", text) if group == NO_GROUP else ("group", group))
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(key for unit_keys in keys for key in unit_keys))}
+    edges = np.array(
+        [(numbers[unit_keys[0]], numbers[key]) for unit_keys in keys for key in unit_keys], np.int64
+    ).reshape(-1, 2)
     forest, units = Forest(len(numbers)), dict[int, list[str]]()
     forest.connect(*edges.T)
-    nodes = np.array([numbers[own[0]] for own in keys], np.int64)
+    nodes = np.array([numbers[key[0]] for key in keys], np.int64)
     for root, doc_id in zip(forest.roots(nodes).tolist(), doc_ids, strict=True):
         units.setdefault(root, []).append(doc_id)
     return list(units.values())
@@ -173,12 +175,12 @@ def _filled(units: Sequence[Sequence[str]], size: int) -> Iterator[list[str]]:
 
 def _holders(connection: Connection, name: str | None = None) -> dict[tuple[str, int], str]:
     """Return who holds each batch, by name and number."""
-    found = dict[tuple[str, int], str]()
+    holders = dict[tuple[str, int], str]()
     for (_, batch, _), holder, _ in log.current_decisions(connection, _changes.kind == log.BATCH):
-        own, _, number = batch.rpartition("=")
-        if name in (None, own):
-            found[own, int(number)] = holder
-    return dict(sorted(found.items()))
+        batch_name, _, number = batch.rpartition("=")
+        if name in (None, batch_name):
+            holders[batch_name, int(number)] = holder
+    return dict(sorted(holders.items()))
 
 
 def holder_of(connection: Connection, batch: str) -> str:
@@ -190,10 +192,10 @@ def holder_of(connection: Connection, batch: str) -> str:
         There is no such batch.
     """
     key = log.BATCH, batch, ""
-    found = log.values_of(connection, [key]).get(key)
-    if found is None:
+    holder = log.values_of(connection, [key]).get(key)
+    if holder is None:
         raise UnknownDocumentError(f"There is no batch {batch}. List them: nearkin batches COLLECTION")
-    return found
+    return holder
 
 
 def batch_names(connection: Connection) -> set[str]:
@@ -224,16 +226,16 @@ def batch_ids(connection: Connection, batch: str) -> list[str]:
     name, _, number = batch.rpartition("=")
     is_own = _changes.is_current & (_changes.kind == log.TAG) & (_changes.other == name) & (_changes.now == number)
     ordered = select(_changes.subject).where(is_own).order_by(_changes.activity, _changes.number)
-    found = list(connection.execute(ordered).scalars())
-    current = current_contents(connection, found)
-    return [one for one in found if one in current]
+    doc_ids = list(connection.execute(ordered).scalars())
+    current = current_contents(connection, doc_ids)
+    return [doc_id for doc_id in doc_ids if doc_id in current]
 
 
 def batches(connection: Connection, name: str | None = None) -> list[Batch]:
     """List the batches with their progress, on request only those of a name."""
     holders, layout = _holders(connection, name), layout_of(connection)
-    names = {one for one, _ in holders}
-    n_required = len(layout.required) if any(one.required for one in layout.fields) else 1
+    names = {batch_name for batch_name, _ in holders}
+    n_required = len(layout.required) if any(field.required for field in layout.fields) else 1
     calls = schema.changes.alias("calls")
     is_code = (calls.c.kind == log.TAG) & calls.c.other.in_(layout.required) & (_tags.field != SECOND_LOOK)
     is_look = (calls.c.kind == log.SECOND_LOOK) & (_tags.field == SECOND_LOOK) & (calls.c.other == _tags.value)
@@ -245,30 +247,32 @@ def batches(connection: Connection, name: str | None = None) -> list[Batch]:
         select(*columns).select_from(joined).where(_tags.field.in_(names)).order_by(*columns[:3], calls.c.activity)
     )
     sizes, done = Counter[tuple[str, str]](), dict[tuple[str, str], Counter[str]]()
-    for key, some in groupby(rows, lambda row: tuple(row[:3])):
-        own = [row.done_by for row in some if row.done_by is not None]
+    for key, group in groupby(rows, lambda row: tuple(row[:3])):
+        coders = [row.done_by for row in group if row.done_by is not None]
         sizes[key[:2]] += 1
-        if len(own) >= (1 if key[0] == SECOND_LOOK else n_required):
-            done.setdefault(key[:2], Counter())[own[-1]] += 1
-    found = list[Batch]()
-    for (one, number), holder in holders.items():
-        done_by = done.get((one, str(number)), Counter())
-        found.append(
+        if len(coders) >= (1 if key[0] == SECOND_LOOK else n_required):
+            done.setdefault(key[:2], Counter())[coders[-1]] += 1
+    listed = list[Batch]()
+    for (batch_name, number), holder in holders.items():
+        done_by = done.get((batch_name, str(number)), Counter())
+        listed.append(
             Batch(
-                name=one,
+                name=batch_name,
                 number=number,
                 holder=holder,
-                n_documents=sizes[one, str(number)],
+                n_documents=sizes[batch_name, str(number)],
                 n_done=done_by.total(),
                 done_by=dict(sorted(done_by.items())),
             )
         )
-    return found
+    return listed
 
 
-def table_of_batches(found: Sequence[Batch]) -> pa.Table:
+def table_of_batches(listed: Sequence[Batch]) -> pa.Table:
     """Return a row for each batch."""
-    rows = [one.to_dict() | {"done_by": "; ".join(f"{by}: {n}" for by, n in one.done_by.items())} for one in found]
+    rows = [
+        batch.to_dict() | {"done_by": "; ".join(f"{by}: {n}" for by, n in batch.done_by.items())} for batch in listed
+    ]
     numbers, names = pa.int64(), ("name", "number", "holder", "n_documents", "n_done", "n_left", "done_by")
     kinds = [numbers if name == "number" or name.startswith("n_") else pa.large_string() for name in names]
     return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
@@ -317,13 +321,13 @@ def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.C
     """
     check_int("size", size, 1, MAX_SIZE)
     with options.opened(store) as connection:
-        fields = [one.name for one in layout_of(connection).fields]
+        fields = [field.name for field in layout_of(connection).fields]
         is_call = _tags.field.in_(fields) & (_acts.kind == log.CODE) & (_acts.done_by == log.checked_by(of))
         calls = select(_tags.doc_id).distinct().join_from(schema.tags, schema.activity, _acts.number == _tags.activity)
-        found = sorted(connection.execute(calls.where(is_call)).scalars())
-        current = current_contents(connection, found)
-        drawn = set_values(connection, log.TAG, found, [SECOND_LOOK])
-        left = [one for one in found if one in current and (one, SECOND_LOOK) not in drawn]
+        doc_ids = sorted(connection.execute(calls.where(is_call)).scalars())
+        current = current_contents(connection, doc_ids)
+        drawn = set_values(connection, log.TAG, doc_ids, [SECOND_LOOK])
+        left = [doc_id for doc_id in doc_ids if doc_id in current and (doc_id, SECOND_LOOK) not in drawn]
         if not left:
             raise ParameterError.of("of", "a person who coded documents that are in no second look", of)
         sample = random.Random(seed).sample(left, min(size, len(left)))
@@ -338,9 +342,9 @@ def code_again(
         if doc_id not in batch_ids(connection, f"{SECOND_LOOK}={number}"):
             raise ParameterError.of("id", f"a document of the second look {number}", doc_id)
         layout = layout_of(connection)
-        is_text = {one.name for one in layout.fields if one.kind == "text"}
-        firsts = set_values(connection, log.TAG, [doc_id], [one.name for one in layout.fields])
-        if options.by in {one.by for one in firsts.values()}:
+        is_text = {field.name for field in layout.fields if field.kind == "text"}
+        firsts = set_values(connection, log.TAG, [doc_id], [field.name for field in layout.fields])
+        if options.by in {first.by for first in firsts.values()}:
             raise RefusedError(409, f"{doc_id} has calls of your own: somebody else has to code it again.")
         values = {field: value for field, value in chosen_values(layout, chosen, {}).items() if field not in is_text}
         was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
@@ -351,29 +355,29 @@ def code_again(
         before = looked(connection, number).get(doc_id)
         if before != overturned:
             changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))
-        told = {field: value for field, value in values.items() if value is not None}
-        data: Mapping[str, Any] = {"values": told, "second_look": int(number)}
+        given = {field: value for field, value in values.items() if value is not None}
+        data: Mapping[str, Any] = {"values": given, "second_look": int(number)}
         return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=int(not changes))
 
 
 def second_looks(connection: Connection) -> list[SecondLook]:
     """Return the rate of overturned calls of each second look."""
-    found, kept = dict[int, SecondLook](), _holders(connection, SECOND_LOOK)
+    looks, kept = dict[int, SecondLook](), _holders(connection, SECOND_LOOK)
     made = select(_acts.done_at, _acts.data).where(_acts.kind == log.BATCH).order_by(_acts.number)
     for at, data in connection.execute(made):
-        told: Mapping[str, Any] = json.loads(data)
-        if (number := told.get("number")) is None or (told["name"], number) not in kept:
+        draw: Mapping[str, Any] = json.loads(data)
+        if (number := draw.get("number")) is None or (draw["name"], number) not in kept:
             continue
         again = looked(connection, str(number))
         overturned = [value for value in again.values() if value]
-        rate, low, high = _rate(len(overturned), len(again), told["n_calls"])
-        found[number] = SecondLook(  # a number that was undone is used again
+        rate, low, high = _rate(len(overturned), len(again), draw["n_calls"])
+        looks[number] = SecondLook(  # a number that was undone is used again
             number=number,
-            of=told["of"],
+            of=draw["of"],
             at=at,
-            seed=told["seed"],
-            n_calls=told["n_calls"],
-            n_documents=told["n_documents"],
+            seed=draw["seed"],
+            n_calls=draw["n_calls"],
+            n_documents=draw["n_documents"],
             n_coded=len(again),
             n_overturned=len(overturned),
             by_field=dict(sorted(Counter(field for value in overturned for field in value.split("; ")).items())),
@@ -381,7 +385,7 @@ def second_looks(connection: Connection) -> list[SecondLook]:
             low=low,
             high=high,
         )
-    return list(found.values())
+    return list(looks.values())
 
 
 def _rate(n_overturned: int, n_coded: int, n_calls: int) -> tuple[float | None, float | None, float | None]:

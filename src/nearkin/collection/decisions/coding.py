@@ -65,8 +65,8 @@ class CodingField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def choices(self, tag: str | None = None) -> list[tuple[str, str, str]]:
         """Return the values, those of a tag that the layout does not have behind them, with key and colour, if any."""
-        own = zip(self.values, chain(self.keys, repeat("")), chain(self.colours, repeat("")), strict=False)
-        return [*own, *((one, "", "") for one in self.chosen(tag) if one not in self.values)]
+        fixed = zip(self.values, chain(self.keys, repeat("")), chain(self.colours, repeat("")), strict=False)
+        return [*fixed, *((value, "", "") for value in self.chosen(tag) if value not in self.values)]
 
     def in_value(self, chosen: Sequence[str], stored: Collection[str | None] = ()) -> str | None:
         """Return the value of the tag for what was chosen or written; None for nothing.
@@ -76,20 +76,20 @@ class CodingField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ParameterError
             Neither the field nor a ``stored`` tag has such a value, or it takes one and several were chosen.
         """
-        chosen = [one.strip() for one in chosen if one.strip()]
+        chosen = [choice.strip() for choice in chosen if choice.strip()]
         if self.kind != "text":
-            known = [*self.values, *dict.fromkeys(one for tag in stored for one in self.chosen(tag))]
-            wrong = [one for one in chosen if one not in known]
+            known = [*self.values, *dict.fromkeys(choice for tag in stored for choice in self.chosen(tag))]
+            wrong = [choice for choice in chosen if choice not in known]
             if wrong or (len(chosen) > 1 and self.kind != "several"):
                 number = "some" if self.kind == "several" else "one"
                 raise ParameterError.of(self.name, f"{number} of {', '.join(self.values)}", (wrong or chosen)[0])
-            chosen = list(dict.fromkeys(one for one in known if one in chosen))
+            chosen = list(dict.fromkeys(choice for choice in known if choice in chosen))
         return checked_value(BETWEEN_VALUES.join(chosen)) if chosen else None
 
     def chosen(self, tag: str | None) -> list[str]:
         """Return what was chosen, from the value of the tag."""
         parts = (tag or "").split(BETWEEN_VALUES) if self.kind == "several" else [tag or ""]
-        return [one for one in parts if one]
+        return [part for part in parts if part]
 
 
 class CodingLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,22 +110,24 @@ class CodingLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def required(self) -> list[str]:
         """Names of the fields that make a document done; of a layout without required ones, of all."""
-        return [one.name for one in self.fields if one.required] or [one.name for one in self.fields]
+        return [field.name for field in self.fields if field.required] or [field.name for field in self.fields]
 
     @property
     def sensitive(self) -> frozenset[str]:
         """Names of the sensitive fields, in small letters."""
-        return frozenset(one.name.casefold() for one in self.fields if one.sensitive)
+        return frozenset(field.name.casefold() for field in self.fields if field.sensitive)
 
     def tags_by_key(self) -> dict[str, str]:
         """Return the tag that each key sets, as ``FIELD=VALUE``, of fields that take one value."""
-        of_one = [one for one in self.fields if one.kind in ("one", "yes-no")]
-        return {key: f"{one.name}={value}" for one in of_one for value, key, _ in one.choices()}
+        of_one = [field for field in self.fields if field.kind in ("one", "yes-no")]
+        return {
+            key: f"{layout_field.name}={value}" for layout_field in of_one for value, key, _ in layout_field.choices()
+        }
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        found: dict[str, object] = msgspec.to_builtins(self)
-        return found
+        values: dict[str, object] = msgspec.to_builtins(self)
+        return values
 
 
 def read_layout(text: str) -> CodingLayout:
@@ -162,12 +164,12 @@ def read_layout(text: str) -> CodingLayout:
         ) from None
     if not 0 < len(layout.fields) <= MAX_FIELDS:
         raise ParameterError.of("layout", f"1 to {MAX_FIELDS} fields", len(layout.fields))
-    fields = [_checked(one) for one in layout.fields]
-    _refuse_repeated("names of fields that differ", [one.name.casefold() for one in fields])
-    used = [key for one in fields for key in one.keys]
+    fields = [_checked(field) for field in layout.fields]
+    _refuse_repeated("names of fields that differ", [field.name.casefold() for field in fields])
+    used = [key for field in fields for key in field.keys]
     _refuse_repeated("keys that differ", used)
     free = [key for key in _FREE_KEYS if key not in used]
-    return CodingLayout(tuple(_with_keys(one, free) for one in fields))
+    return CodingLayout(tuple(_with_keys(field, free) for field in fields))
 
 
 def _checked(given: CodingField) -> CodingField:
@@ -178,7 +180,7 @@ def _checked(given: CodingField) -> CodingField:
         raise ParameterError(f"{where}: a field of kind {field.kind} has no values.", parameter="layout")
     if has_values and not 0 < len(values) <= _MAX_VALUES:
         raise ParameterError.of("layout", f"1 to {_MAX_VALUES} values for {where}", len(values))
-    if any(not one or BETWEEN_VALUES.strip() in one for one in values):
+    if any(not value or BETWEEN_VALUES.strip() in value for value in values):
         raise ParameterError.of("layout", f"values without ; for {where}", values)
     _refuse_repeated(f"different values for {where}", values)
     n_keys = 1 if field.kind == "text" else len(values)
@@ -199,7 +201,7 @@ def _with_keys(field: CodingField, free: list[str]) -> CodingField:
 
 
 def _refuse_repeated(rule: str, values: Sequence[str]) -> None:
-    repeated = sorted({one for one in values if values.count(one) > 1})
+    repeated = sorted({value for value in values if values.count(value) > 1})
     if repeated:
         raise ParameterError.of("layout", rule, ", ".join(repeated))
 
@@ -241,17 +243,17 @@ def code(
     with options.opened(store) as connection:
         layout = layout_of(connection)
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
-        was = {one.name: _tags_before(connection, one.name, wanted) for one in layout.fields}
+        was = {field.name: _tags_before(connection, field.name, wanted) for field in layout.fields}
         values, given = chosen_values(layout, chosen, was), dict[tuple[str, str], str | None]()
         for field, now in values.items():
             is_kept = field.casefold() in layout.sensitive
-            kept = {one for one in alike if now is None or (is_kept and was[field][one] is not None)}
-            given |= {(one, field): now for one in wanted if one not in kept}
+            kept = {doc_id for doc_id in alike if now is None or (is_kept and was[field][doc_id] is not None)}
+            given |= {(doc_id, field): now for doc_id in wanted if doc_id not in kept}
         changes = judged(connection, given, options)
-        replaced = [sorted({getattr(one, name) for one in changes}) for name in ("subject", "other")]
+        replaced = [sorted({getattr(change, name) for change in changes}) for name in ("subject", "other")]
         log.refuse_later(connection, options.seen, log.VALUES, *replaced)
         data = {"values": {field: value for field, value in values.items() if value is not None}}
-        n_unchanged = len(wanted) - len({one.subject for one in changes})
+        n_unchanged = len(wanted) - len({change.subject for change in changes})
         return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged)
 
 
@@ -266,14 +268,15 @@ def chosen_values(
     """Return the value of each field; see `CodingField.in_value`."""
     if not layout.fields:
         raise ParameterError("The collection has no fields to code. Set them: nearkin coding COLLECTION LAYOUT")
-    known = {one.name for one in layout.fields}
+    known = {field.name for field in layout.fields}
     for name in chosen:
         if name not in known:
             raise ParameterError.of("field", f"one of {', '.join(sorted(known))}", name)
     values = {
-        one.name: one.in_value(chosen.get(one.name, ()), {*was.get(one.name, {}).values()}) for one in layout.fields
+        field.name: field.in_value(chosen.get(field.name, ()), {*was.get(field.name, {}).values()})
+        for field in layout.fields
     }
-    missing = [one.name for one in layout.fields if one.required and values[one.name] is None]
+    missing = [field.name for field in layout.fields if field.required and values[field.name] is None]
     if missing:
         raise ParameterError(f"must have a value: {', '.join(missing)}.", parameter="values")
     return values
@@ -288,13 +291,13 @@ def tagged_since(connection: Connection, activity: int) -> set[str]:
 
 def coded_among(connection: Connection, layout: CodingLayout, doc_ids: Sequence[str]) -> set[str]:
     """Return the documents in which the fields that make a document done have a value."""
-    own, found = schema.tags.c, set[str]()
-    done = select(own.doc_id).where(own.field.in_(layout.required)).group_by(own.doc_id)
-    if any(one.required for one in layout.fields):
+    columns, coded = schema.tags.c, set[str]()
+    done = select(columns.doc_id).where(columns.field.in_(layout.required)).group_by(columns.doc_id)
+    if any(field.required for field in layout.fields):
         done = done.having(func.count() == len(layout.required))
-    for some in in_slices(doc_ids):
-        found.update(connection.execute(done.where(own.doc_id.in_(some))).scalars())
-    return found
+    for block in in_slices(doc_ids):
+        coded.update(connection.execute(done.where(columns.doc_id.in_(block))).scalars())
+    return coded
 
 
 def looked(connection: Connection, number: str) -> dict[str, str]:
@@ -339,12 +342,12 @@ class Queue:
     def following(self, connection: Connection, doc_id: str) -> str | None:
         """Return the next document that is neither done nor removed, from the start again after the end."""
         start = self.doc_ids.index(doc_id) + 1 if doc_id in self.doc_ids else 0
-        left = [one for one in (*self.doc_ids[start:], *self.doc_ids[:start]) if one not in self.done]
-        for some in in_slices(left):
-            current = current_ids(connection, some)
-            for one in some:
-                if one in current:
-                    return str(one)
+        left = [candidate for candidate in (*self.doc_ids[start:], *self.doc_ids[:start]) if candidate not in self.done]
+        for block in in_slices(left):
+            current = current_ids(connection, block)
+            for candidate in block:
+                if candidate in current:
+                    return str(candidate)
         return None
 
 
@@ -354,8 +357,8 @@ def n_coded_lately(connection: Connection, by: str) -> int:
     acts, changes = schema.activity.c, schema.changes.c
     latest = select(acts.number, acts.done_by, acts.done_at).where(acts.kind == log.CODE).order_by(acts.number.desc())
     with connection.execute(latest, execution_options={"yield_per": 200}) as rows:  # not all of a long log
-        own = [row.number for row in takewhile(lambda row: row.done_at >= since, rows) if row.done_by == by]
+        numbers = [row.number for row in takewhile(lambda row: row.done_at >= since, rows) if row.done_by == by]
     coded = set[str]()
-    for some in in_slices(own):
-        coded.update(connection.execute(select(changes.subject).where(changes.activity.in_(some))).scalars())
+    for block in in_slices(numbers):
+        coded.update(connection.execute(select(changes.subject).where(changes.activity.in_(block))).scalars())
     return len(coded)

@@ -46,13 +46,13 @@ class PairDecisions:
             kinds[kind][pair[0], pair[1]] = activity
             if kind == NEVER_GROUP and value in pair:
                 leaving[pair[0], pair[1]] = value
-        for one in changes:
-            if one.kind in kinds and one.now is None:
-                kinds[one.kind].pop((one.subject, one.other), None)
-            elif one.kind in kinds:
-                kinds[one.kind][one.subject, one.other] = None
+        for row in changes:
+            if row.kind in kinds and row.now is None:
+                kinds[row.kind].pop((row.subject, row.other), None)
+            elif row.kind in kinds:
+                kinds[row.kind][row.subject, row.other] = None
         doc_ids = sorted({doc_id for pairs in kinds.values() for pair in pairs for doc_id in pair})
-        content_of = {one.doc_id: one.content for one in current_rows(connection, documents.c.doc_id, doc_ids)}
+        content_of = {row.doc_id: row.content for row in current_rows(connection, documents.c.doc_id, doc_ids)}
         return cls(kinds[SAME_GROUP], kinds[NEVER_GROUP], content_of, leaving)
 
     def refuse_contradictions(self, *, added_only: bool = False) -> None:
@@ -73,27 +73,27 @@ class PairDecisions:
         lead = _united([*self.same, *alike])
         for a, b in apart:
             if lead(a) == lead(b):
-                links += [(one, other, f"{one!r} and {other!r} have the same text") for one, other in alike]
+                links += [(doc_id, other, f"{doc_id!r} and {other!r} have the same text") for doc_id, other in alike]
                 raise ParameterError(self._contradiction(a, b, _path(links, a, b)))
 
     def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> str:
         """Describe a contradiction, and how to undo a decision if one of them is stored."""
-        number, told = self.never[a, b], "; ".join(reasons)
+        number, joined = self.never[a, b], "; ".join(reasons)
         decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
         if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
-            return f"{decided}, but {told}: documents with the same text are always in one group"
-        return f"Decisions contradict one another: {decided}, but {told}. Undo one of them."
+            return f"{decided}, but {joined}: documents with the same text are always in one group"
+        return f"Decisions contradict one another: {decided}, but {joined}. Undo one of them."
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""
         first = dict[int, str]()
         both = [(first.setdefault(content, doc_id), doc_id) for doc_id, content in self.content_of.items()]
-        return [(one, other) for one, other in both if one != other]
+        return [(earlier, other) for earlier, other in both if earlier != other]
 
 
 def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:
     """Refuse changes that add a decision on two documents which contradicts others."""
-    if any(one.kind in _OF_GROUPS and one.now is not None for one in changes):
+    if any(change.kind in _OF_GROUPS and change.now is not None for change in changes):
         PairDecisions.read(connection, changes).refuse_contradictions(added_only=True)
 
 
@@ -119,18 +119,18 @@ def _numbered(number: int | None) -> str:
 def _path(links: Iterable[tuple[str, str, str]], a: str, b: str) -> list[str]:
     """Return the shortest chain of reasons why two linked documents belong together."""
     near = dict[str, list[tuple[str, str]]]()
-    for one, other, said in links:
-        near.setdefault(one, []).append((other, said))
-        near.setdefault(other, []).append((one, said))
+    for doc_id, other, reason in links:
+        near.setdefault(doc_id, []).append((other, reason))
+        near.setdefault(other, []).append((doc_id, reason))
     came_from, waiting = {a: (a, "")}, deque([a])
     while b not in came_from:
         here = waiting.popleft()
-        for there, said in near[here]:
+        for there, reason in near[here]:
             if there not in came_from:
-                came_from[there] = here, said
+                came_from[there] = here, reason
                 waiting.append(there)
     reasons = list[str]()
     while b != a:
-        b, said = came_from[b]
-        reasons.append(said)
+        b, reason = came_from[b]
+        reasons.append(reason)
     return reasons[::-1]

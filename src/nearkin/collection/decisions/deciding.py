@@ -71,14 +71,14 @@ def _concerned(connection: Connection, wanted: log.SettingChange) -> set[str]:
     if wanted.kind != log.PRINCIPAL:
         is_split_off = wanted.kind == log.NEVER_GROUP and wanted.now
         return {str(wanted.now)} if is_split_off else {wanted.subject, wanted.other} - {""}
-    found, content = {wanted.subject}, np.array([document(connection, wanted.subject).content])
+    concerned, content = {wanted.subject}, np.array([document(connection, wanted.subject).content])
     for tolerance in stored_tolerances(connection):
         state = GroupState.known(connection, tolerance)
         number = int(state.membership.group_of(content)[0])
         if number != NO_GROUP:
             rows = current_rows(connection, schema.documents.c.content, state.contents_of(number))
-            found |= {one.doc_id for one in rows}
-    return found
+            concerned |= {row.doc_id for row in rows}
+    return concerned
 
 
 def _of_principal(connection: Connection, doc_id: str) -> log.SettingChange:
@@ -123,29 +123,29 @@ def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityR
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
         raise ParameterError.of("number", "the number of an activity", number)
     with options.opened(store) as connection:
-        found = connection.execute(select(table).where(table.c.number == number)).first()
-        if found is None:
+        row = connection.execute(select(table).where(table.c.number == number)).first()
+        if row is None:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0
             raise ParameterError(
                 f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
             )
-        kind = found.kind
+        kind = row.kind
         if kind in _NOT_UNDONE:
             raise ParameterError(f"Activity {number} {_NOT_UNDONE[kind]}.")
         made = log.changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
-        changes = tuple(log.SettingChange(*one.key, one.now, one.was) for one in made)
+        changes = tuple(log.SettingChange(*change.key, change.now, change.was) for change in made)
         refuse_contradicting(connection, changes)
-        told: dict[str, object] = {"activity": number, "kind": kind}
-        return log.made(connection, "undo", changes, options, data=told, undoes=number)
+        data: dict[str, object] = {"activity": number, "kind": kind}
+        return log.made(connection, "undo", changes, options, data=data, undoes=number)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
     """Refuse to undo an activity if a later one, which is not undone itself, changed the same value."""
-    table, keys, undoes = schema.changes.c, {one.key for one in made}, _undos(connection)
+    table, keys, undoes = schema.changes.c, {change.key for change in made}, _undos(connection)
     by = log.undone(undoes)
-    for some in in_slices(sorted({one.subject for one in made})):
-        is_later = table.subject.in_(some) & (table.activity > number)
+    for block in in_slices(sorted({change.subject for change in made})):
+        is_later = table.subject.in_(block) & (table.activity > number)
         for later, *key, _, _ in connection.execute(log.made_changes().where(is_later)):
             if tuple(key) not in keys or later in by or undoes.get(later, 0) > number:
                 continue
@@ -241,7 +241,8 @@ def tag(
             known = current_ids(connection, wanted)
             if value is None:  # a removed document may have it, too
                 known |= {
-                    doc_id for _, doc_id, _ in log.values_of(connection, [(log.TAG, one, field) for one in wanted])
+                    doc_id
+                    for _, doc_id, _ in log.values_of(connection, [(log.TAG, subject, field) for subject in wanted])
                 }
             refuse_unknown(connection, wanted, known)
         return _set(connection, kind, dict.fromkeys(wanted, value), data, options)
@@ -270,7 +271,7 @@ def _set(
     field = str(data["field"])
     changes = tuple(judged(connection, {(doc_id, field): value for doc_id, value in values.items()}, options))
     log.refuse_later(connection, options.seen, log.VALUES, [change.subject for change in changes], [field])
-    n_unchanged = len(values) - len({one.subject for one in changes})
+    n_unchanged = len(values) - len({change.subject for change in changes})
     return log.made(connection, kind, changes, options, data=data, n_unchanged=n_unchanged)
 
 
@@ -284,10 +285,10 @@ def tags(store: Store) -> Tags:
     here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for doc_id, field, value, _ in rows:
         (here if doc_id in current else removed)[field, value] += 1
-    counts = [TagCount(*one, here[one], removed[one]) for one in sorted({*here, *removed})]
+    counts = [TagCount(*tag_field, here[tag_field], removed[tag_field]) for tag_field in sorted({*here, *removed})]
     listed = [(*row, acted[row[3]][1], acted[row[3]][2]) for row in rows if row[0] in current]
     columns = list(zip(*listed, strict=True)) or [()] * len(TAGS_SCHEMA)
-    arrays = [pa.array(column, one.type) for column, one in zip(columns, TAGS_SCHEMA)]
+    arrays = [pa.array(column, tag_field.type) for column, tag_field in zip(columns, TAGS_SCHEMA)]
     return Tags(tuple(counts), pa.Table.from_arrays(arrays, schema=TAGS_SCHEMA))
 
 
@@ -300,11 +301,11 @@ def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
 
 def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the values of tags by id and field; ids without tags are omitted."""
-    found = dict[str, dict[str, str]]()
-    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
-        for doc_id, field, value, _ in log.current_tags(connection, schema.tags.c.doc_id.in_(some)):
-            found.setdefault(doc_id, {})[field] = value
-    return found
+    by_doc_id = dict[str, dict[str, str]]()
+    for block in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+        for doc_id, field, value, _ in log.current_tags(connection, schema.tags.c.doc_id.in_(block)):
+            by_doc_id.setdefault(doc_id, {})[field] = value
+    return by_doc_id
 
 
 def parsed(text: str) -> tuple[str, str]:
@@ -351,8 +352,8 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
         raise ParameterError.of("group", "the number of a group", group)
     state = GroupState.known(connection, tolerance)
-    found = current_rows(connection, schema.documents.c.content, state.contents_of(group))
-    if not found:
+    rows = current_rows(connection, schema.documents.c.content, state.contents_of(group))
+    if not rows:
         nothing = no_groups_text(connection, tolerance) if state.number is None else ""
         raise UnknownDocumentError(nothing or f"There is no group {group} at {tolerance}.")
-    return [one.doc_id for one in found]
+    return [row.doc_id for row in rows]

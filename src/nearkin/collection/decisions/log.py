@@ -89,15 +89,15 @@ def record(
     """Store an activity and the current values after it, in a write transaction; return its number."""
     number, table = next_number(connection), schema.changes
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    insert_rows(connection, activity, [[one] for one in (number, at, by, kind, _json(data), undoes)])
-    by_key = sorted((one for one in changes if one.kind not in OF_DOCUMENTS), key=_kind_and_other)
-    for (changed, other), some in groupby(by_key, key=_kind_and_other):
-        for part in in_slices([change.subject for change in some]):
+    insert_rows(connection, activity, [[entry] for entry in (number, at, by, kind, _json(data), undoes)])
+    by_key = sorted((change for change in changes if change.kind not in OF_DOCUMENTS), key=_kind_and_other)
+    for (changed, other), group in groupby(by_key, key=_kind_and_other):
+        for part in in_slices([change.subject for change in group]):
             is_former = table.c.is_current & (table.c.kind == changed) & (table.c.other == other)
             connection.execute(table.update().where(is_former, table.c.subject.in_(part)).values(is_current=False))
     rows = [
-        (number, i, *one.key, one.was, one.now, one.now is not None and one.kind not in OF_DOCUMENTS)
-        for i, one in enumerate(changes)
+        (number, i, *entry.key, entry.was, entry.now, entry.now is not None and entry.kind not in OF_DOCUMENTS)
+        for i, entry in enumerate(changes)
     ]
     insert_rows(connection, table, list(zip(*rows, strict=True)))
     return number
@@ -107,8 +107,8 @@ def _json(data: Mapping[str, object]) -> str:
     return json.dumps(dict(data), ensure_ascii=False)
 
 
-def _kind_and_other(one: SettingChange) -> tuple[str, str]:
-    return one.kind, one.other
+def _kind_and_other(change: SettingChange) -> tuple[str, str]:
+    return change.kind, change.other
 
 
 def next_number(connection: Connection) -> int:
@@ -122,7 +122,9 @@ def next_number(connection: Connection) -> int:
 def current_tags(connection: Connection, condition: Any = None) -> Iterator[Row]:
     """Yield rows of ``tags`` (id, field, value, activity) in order of fields, values and ids."""
     tags = schema.tags
-    query = select(tags).order_by(*(by_bytes(connection, one) for one in (tags.c.field, tags.c.value, tags.c.doc_id)))
+    query = select(tags).order_by(
+        *(by_bytes(connection, column) for column in (tags.c.field, tags.c.value, tags.c.doc_id))
+    )
     yield from map(tuple, connection.execute(query if condition is None else query.where(condition)))
 
 
@@ -137,15 +139,15 @@ def current_decisions(connection: Connection, condition: Any) -> Iterator[tuple[
 
 def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[SettingKey, str]:
     """Return the current values of some keys; keys that are not set are omitted."""
-    columns, found = schema.changes.c, dict[SettingKey, str]()
+    columns, values = schema.changes.c, dict[SettingKey, str]()
     subjects = dict[tuple[str, str], list[str]]()
     for kind, subject, other in keys:
         subjects.setdefault((kind, other), []).append(subject)
-    for (kind, other), some in subjects.items():
-        for part in in_slices([subject for subject in some if is_storable(subject)]):
+    for (kind, other), group in subjects.items():
+        for part in in_slices([subject for subject in group if is_storable(subject)]):
             is_it = (columns.kind == kind) & (columns.other == other) & columns.subject.in_(part)
-            found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
-    return found
+            values |= {key: value for key, value, _ in current_decisions(connection, is_it)}
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +242,8 @@ def digest_of(changes: Sequence[SettingChange]) -> str:
     >>> digest_of([change]) == digest_of([change]), digest_of([change]) == digest_of([])
     (True, False)
     """
-    told = sorted(json.dumps(asdict(one)) for one in changes)
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    lines = sorted(json.dumps(asdict(change)) for change in changes)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,25 +386,25 @@ def refuse_later(
         return
     check_int("seen", seen, 0, 2**63 - 1)
     table, number, later = schema.changes.c, schema.activity.c.number, dict[int, dict[SettingChange, None]]()
-    for some in in_slices(subjects):
-        is_about = table.subject.in_(some) & table.other.in_(fields or ())
+    for block in in_slices(subjects):
+        is_about = table.subject.in_(block) & table.other.in_(fields or ())
         if fields is None:
-            is_about = table.subject.in_(some) | table.other.in_(some)
+            is_about = table.subject.in_(block) | table.other.in_(block)
         query = made_changes().where(table.activity > seen, table.kind.in_(kinds), is_about)
         for activity_number, *values in connection.execute(query):
             later.setdefault(activity_number, {})[SettingChange(*values)] = None
-    rows = [connection.execute(select(activity).where(number == one)).one() for one in sorted(later)]
-    found = tuple(
+    rows = [connection.execute(select(activity).where(number == entry)).one() for entry in sorted(later)]
+    newer = tuple(
         Activity(number=row[0], at=row[1], by=row[2], kind=row[3], data=json.loads(row[4]), undoes=row[5],
                  changes=tuple(later[row[0]]))
         for row in rows
     )  # fmt: skip
-    if found:
-        whose = ", ".join(dict.fromkeys(one.by for one in found))
+    if newer:
+        whose = ", ".join(dict.fromkeys(entry.by for entry in newer))
         raise ChangedMeanwhileError(
-            f"{counted(len(found), 'later activity', 'later activities')} of {whose} changed what this would replace, "
-            f"the last one at {found[-1].at}. Look again; then send {found[-1].number} as the last activity seen.",
-            found,
+            f"{counted(len(newer), 'later activity', 'later activities')} of {whose} changed what this would replace, "
+            f"the last one at {newer[-1].at}. Look again; then send {newer[-1].number} as the last activity seen.",
+            newer,
         )
 
 
@@ -430,8 +432,8 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
     table = schema.activity
     is_told = (table.c.number == number) | table.c.undoes.is_not(None)
     rows = list(map(tuple, connection.execute(select(table).where(is_told))))
-    found = [row for row in rows if row[0] == number]
-    return next(iter(_activities(connection, found, rows)), None)
+    own_rows = [row for row in rows if row[0] == number]
+    return next(iter(_activities(connection, own_rows, rows)), None)
 
 
 def activities_of(connection: Connection, doc_id: str) -> set[int]:
@@ -439,8 +441,8 @@ def activities_of(connection: Connection, doc_id: str) -> set[int]:
     changes = schema.changes.c
     pairs = select(activity.c.number).where(activity.c.kind.in_(OF_PAIRS))
     is_other = changes.activity.in_(pairs) & changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (changes.other == doc_id)
-    found = connection.execute(select(changes.activity).where(changes.subject == doc_id)).scalars()
-    return {*found, *connection.execute(select(changes.activity).where(is_other)).scalars()}
+    numbers = connection.execute(select(changes.activity).where(changes.subject == doc_id)).scalars()
+    return {*numbers, *connection.execute(select(changes.activity).where(is_other)).scalars()}
 
 
 def undone(undoes: Mapping[int, int]) -> dict[int, int]:
@@ -469,30 +471,40 @@ def made_changes() -> Select[Any]:
 
 def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[SettingChange]]:
     """Return the changes of some activities, in order."""
-    found = dict[int, list[SettingChange]]()
-    for some in in_slices(numbers):
-        for number, *values in connection.execute(made_changes().where(schema.changes.c.activity.in_(some))):
-            found.setdefault(number, []).append(SettingChange(*values))
-    return found
+    by_number = dict[int, list[SettingChange]]()
+    for block in in_slices(numbers):
+        for number, *values in connection.execute(made_changes().where(schema.changes.c.activity.in_(block))):
+            by_number.setdefault(number, []).append(SettingChange(*values))
+    return by_number
 
 
 def checked_since(since: str, name: str = "since") -> str:
     """Return a time in UTC, as the tables have it; see `nearkin.store.schema`."""
     try:
-        found = datetime.fromisoformat(since)
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(since)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:  # in UTC it may be before the year 1
         rule = "a date or a time in ISO 8601, such as 2026-11-23 or 2026-11-23T10:00"
         raise ParameterError.of(name, rule, since) from error
-    return found.isoformat(timespec="seconds")
+    return moment.isoformat(timespec="seconds")
 
 
 def table_of_log(listed: Iterable[Activity]) -> pa.Table:
     """Return a row for each changed value, with `LOG_SCHEMA`."""
     rows: list[tuple[Any, ...]] = [
-        (one.number, one.at, one.by, one.kind, one.undoes, one.undone_by, *change.key, change.was, change.now)
-        for one in listed
-        for change in one.changes
+        (
+            entry.number,
+            entry.at,
+            entry.by,
+            entry.kind,
+            entry.undoes,
+            entry.undone_by,
+            *change.key,
+            change.was,
+            change.now,
+        )
+        for entry in listed
+        for change in entry.changes
     ]
     columns = list(zip(*rows, strict=True)) or [()] * len(LOG_SCHEMA)
-    return pa.Table.from_arrays([pa.array(c, one.type) for c, one in zip(columns, LOG_SCHEMA)], schema=LOG_SCHEMA)
+    return pa.Table.from_arrays([pa.array(c, entry.type) for c, entry in zip(columns, LOG_SCHEMA)], schema=LOG_SCHEMA)

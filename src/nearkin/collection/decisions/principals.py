@@ -50,13 +50,13 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
 
 def principals_at(connection: Connection, state: GroupState, until: int | None) -> dict[int, int]:
     """Return the rows of the principals of a grouping by group, with the choices up to an activity."""
-    chosen, found = chosen_principals(connection, until), dict(state.principals)
+    chosen, principals = chosen_principals(connection, until), dict(state.principals)
     versions = document_rows(connection, documents.c.doc_id, chosen)
     group_of = dict(zip(state.rows.tolist(), state.row_groups.tolist(), strict=True)) if versions else {}
-    for one in sorted(versions, key=lambda one: (chosen[one.doc_id], one.row)):
-        if one.row in group_of:
-            found[group_of[one.row]] = one.row
-    return found
+    for version in sorted(versions, key=lambda version: (chosen[version.doc_id], version.row)):
+        if version.row in group_of:
+            principals[group_of[version.row]] = version.row
+    return principals
 
 
 class ShownPrincipal(NamedTuple):
@@ -83,16 +83,16 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
     chosen, shown, former_ids = chosen_principals(connection), dict[int, ShownPrincipal](), dict[int, str]()
     current = current_rows(connection, documents.c.doc_id, chosen)
-    groups = state.membership.group_of(np.array([one.content for one in current], np.int64)).tolist()
-    for one, number in sorted(zip(current, groups, strict=True), key=lambda pair: chosen[pair[0].doc_id]):
+    groups = state.membership.group_of(np.array([member.content for member in current], np.int64)).tolist()
+    for member, number in sorted(zip(current, groups, strict=True), key=lambda pair: chosen[pair[0].doc_id]):
         if number in stored:
-            shown[number] = ShownPrincipal(one.row, one.content, one.doc_id)
+            shown[number] = ShownPrincipal(member.row, member.content, member.doc_id)
     led = {row: number for number, row in stored.items() if number not in shown}
-    for one in document_rows(connection, documents.c.row, led):
-        if one.is_current:
-            shown[led[one.row]] = ShownPrincipal(one.row, one.content, one.doc_id)
+    for member in document_rows(connection, documents.c.row, led):
+        if member.is_current:
+            shown[led[member.row]] = ShownPrincipal(member.row, member.content, member.doc_id)
         else:
-            former_ids[led[one.row]] = one.doc_id
+            former_ids[led[member.row]] = member.doc_id
     return shown | _standing_in(connection, state, former_ids)
 
 
@@ -102,15 +102,15 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
         return {}
     group_of = state.membership.in_groups(gone).by_content()
     n_letters = dict[int, int]()
-    for some in in_slices(list(group_of)):
-        lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
+    for block in in_slices(list(group_of)):
+        lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(block))
         n_letters |= dict(connection.execute(lengths).all())
     ranked = list[tuple[int, tuple[bool, int, int], ShownPrincipal]]()
-    for one in current_rows(connection, documents.c.content, group_of):
-        number = group_of[one.content]
-        rank = one.doc_id == gone[number], n_letters.get(one.content, 0), -one.row
-        ranked.append((number, rank, ShownPrincipal(one.row, one.content, one.doc_id)))
-    return {number: one for number, _, one in sorted(ranked)}  # the last one is the best
+    for candidate in current_rows(connection, documents.c.content, group_of):
+        number = group_of[candidate.content]
+        rank = candidate.doc_id == gone[number], n_letters.get(candidate.content, 0), -candidate.row
+        ranked.append((number, rank, ShownPrincipal(candidate.row, candidate.content, candidate.doc_id)))
+    return {number: candidate for number, _, candidate in sorted(ranked)}  # the last one is the best
 
 
 def n_later_documents(connection: Connection, state: GroupState) -> int:
@@ -138,23 +138,23 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     Times are compared by the second: what was decided in the second in which the present text was stored counts as
     earlier.
     """
-    found = dict[str, list[log.SettingChange]]()
-    for some in in_slices(list(doc_ids)):
-        replaced_at = _replaced_at(connection, some)
+    overtaken = dict[str, list[log.SettingChange]]()
+    for block in in_slices(list(doc_ids)):
+        replaced_at = _replaced_at(connection, block)
         for doc_id, setting, decided_at in _made(connection, list(replaced_at)):
             if decided_at <= replaced_at[doc_id]:
-                found.setdefault(doc_id, []).append(setting)
-    return {doc_id: tuple(settings) for doc_id, settings in found.items()}
+                overtaken.setdefault(doc_id, []).append(setting)
+    return {doc_id: tuple(settings) for doc_id, settings in overtaken.items()}
 
 
 def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, str]:
     """Return when the current text was stored, for documents that had another text before."""
     loads = schema.loads.c
     before, loaded = dict[str, int](), dict[str, int]()
-    for one in document_rows(connection, schema.documents.c.doc_id, doc_ids):
-        if one.is_current and before.get(one.doc_id, one.content) != one.content:
-            loaded[one.doc_id] = one.load
-        before[one.doc_id] = one.content
+    for version in document_rows(connection, schema.documents.c.doc_id, doc_ids):
+        if version.is_current and before.get(version.doc_id, version.content) != version.content:
+            loaded[version.doc_id] = version.load
+        before[version.doc_id] = version.content
     query = select(loads.load, loads.added_at).where(loads.load.in_(set(loaded.values())))
     added_at = dict(connection.execute(query).all())
     return {doc_id: added_at[load] for doc_id, load in loaded.items() if load in added_at}

@@ -92,7 +92,7 @@ def purge(
         copies=tuple(plan.copies),
         n_versions=len(plan.holders),
         n_texts=len(plan.contents),
-        holders=tuple(dict.fromkeys(str(one.doc_id) for one in plan.holders)),
+        holders=tuple(dict.fromkeys(str(holder.doc_id) for holder in plan.holders)),
         unread=tuple(plan.unread),
         inside=tuple(plan.inside),
         is_dry_run=dry_run,
@@ -139,20 +139,20 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
 
 
 def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
-    own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
-    known = {one.doc_id for one in own}
-    others = [one for one in doc_ids if one not in known and is_storable(one)]
-    unread = origins.exceptions_where(connection, [schema.origins.c.doc_id.in_(some) for some in in_slices(others)])
+    versions = _versions(connection, schema.documents.c.doc_id, [doc_id for doc_id in doc_ids if is_storable(doc_id)])
+    known = {version.doc_id for version in versions}
+    others = [doc_id for doc_id in doc_ids if doc_id not in known and is_storable(doc_id)]
+    unread = origins.exceptions_where(connection, [schema.origins.c.doc_id.in_(block) for block in in_slices(others)])
     known |= set(unread)
     stored.refuse_unknown(connection, doc_ids, known)
-    numbers = {one.content for one in own}
+    numbers = {version.content for version in versions}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))
-    others = sorted({one.doc_id for one in holders if one.is_current and one.doc_id not in known})
+    others = sorted({holder.doc_id for holder in holders if holder.is_current and holder.doc_id not in known})
     _refuse_copies(others, copies=copies)
     sources = dict[str, set[str]]()
-    for one in own:
-        sources.setdefault(one.doc_id, set()).add(one.source)
+    for version in versions:
+        sources.setdefault(version.doc_id, set()).add(version.source)
     erased, within = {*known, *others}, list(origins.inside(connection, sources))
     return _Plan(
         contents=sorted(numbers),
@@ -174,16 +174,16 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     if store.dialect == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete = ON")
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
-        stored.remove_current(connection, documents.doc_id.in_(some), now)
+    for block in in_slices([member_id for member_id in [*doc_ids, *plan.copies] if is_storable(member_id)]):
+        stored.remove_current(connection, documents.doc_id.in_(block), now)
     digests = dict[int, str]()
     word_tables.forget(connection, plan.contents, collection.progress)
-    for some in in_slices(plan.contents):
-        is_one = contents.c.content.in_(some)
-        found = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
-        digests |= {number: bytes(digest).hex() for number, digest in found}
+    for block in in_slices(plan.contents):
+        is_one = contents.c.content.in_(block)
+        rows = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
+        digests |= {number: bytes(digest).hex() for number, digest in rows}
         connection.execute(update(contents).where(is_one).values(**BLANK))
-        connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
+        connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(block)))
     key_table.forget(connection, plan.contents)
     relations.forget(connection)
     passages.forget(connection, plan.contents)
@@ -191,8 +191,8 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origins.forget(connection, _origins_of(files, plan.holders))
     changes = [
-        SettingChange(PURGE, one.doc_id, digests.get(one.content, ""), None, f"version {one.version}")
-        for one in plan.holders
+        SettingChange(PURGE, holder.doc_id, digests.get(holder.content, ""), None, f"version {holder.version}")
+        for holder in plan.holders
     ]
     changes += [SettingChange(PURGE, doc_id, "", None, NO_VERSION) for doc_id in plan.unread]
     number = record(connection, PURGE, changes, by=by, data={"n_texts": len(plan.contents)})
@@ -203,9 +203,9 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
 
 def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> Iterator[ColumnElement[bool]]:
     """Yield conditions for the origins of purged documents, and of all versions that lose their text."""
-    for some in in_slices(doc_ids):
-        yield schema.origins.c.doc_id.in_(some)
+    for block in in_slices(doc_ids):
+        yield schema.origins.c.doc_id.in_(block)
     is_origin = schema.origins.c.row == schema.documents.c.row
-    for some in in_slices([one.content for one in holders]):
-        is_holder = is_origin & schema.documents.c.content.in_(some)
+    for block in in_slices([holder.content for holder in holders]):
+        is_holder = is_origin & schema.documents.c.content.in_(block)
         yield exists().where(is_holder)

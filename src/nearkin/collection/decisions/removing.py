@@ -71,14 +71,14 @@ def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: Chan
             unread_ids = exceptions_where(connection, of_exceptions)
         else:
             storable = [doc_id for doc_id in wanted if is_storable(doc_id)]
-            of_exceptions = [origins.c.doc_id.in_(some) for some in in_slices(storable)]
+            of_exceptions = [origins.c.doc_id.in_(block) for block in in_slices(storable)]
             unread_ids = exceptions_where(connection, of_exceptions)
             stored.refuse_unknown(connection, wanted, {*stored.current_ids(connection, wanted), *unread_ids})
-            conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
+            conditions = [documents.c.doc_id.in_(block) for block in in_slices(wanted)]
         earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
-        found = [one for condition in conditions for one in _current_versions(connection, condition)]
-        ids = tuple(doc_id for doc_id, _ in found)
-        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        removed = [pair for condition in conditions for pair in _current_versions(connection, condition)]
+        ids = tuple(doc_id for doc_id, _ in removed)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in removed]
         changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread_ids]
         if not options.stores(changes):
             return Removed(doc_ids=ids, unread_ids=tuple(unread_ids), is_dry_run=True, earlier_ids=earlier)
@@ -93,13 +93,13 @@ def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: Chan
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
-    found = stored.rows_where(connection, condition & documents.c.is_current)
-    return [(one.doc_id, one.version) for one in found]
+    rows = stored.rows_where(connection, condition & documents.c.is_current)
+    return [(row.doc_id, row.version) for row in rows]
 
 
 def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> Iterator[str]:
     """Yield the current documents of a wave that have a version of another wave."""
-    found = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
-    for some in in_slices(found):
-        of_others = stored.rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
-        yield from dict.fromkeys(one.doc_id for one in of_others)
+    doc_ids = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
+    for block in in_slices(doc_ids):
+        of_others = stored.rows_where(connection, documents.c.doc_id.in_(block) & ~is_of_wave)
+        yield from dict.fromkeys(of_other.doc_id for of_other in of_others)

@@ -41,12 +41,12 @@ def set_values(
     connection: Connection, kind: str, doc_ids: Sequence[str], fields: Collection[str]
 ) -> dict[tuple[str, str], SetValue]:
     """Return the current values of a kind by document and field."""
-    found = dict[tuple[str, str], SetValue]()
+    values = dict[tuple[str, str], SetValue]()
     is_own = _changes.is_current & (_changes.kind == kind) & _changes.other.in_(fields)
-    for some in in_slices(doc_ids):
-        for row in connection.execute(_settings(is_own & _changes.subject.in_(some))):
-            found[row.subject, row.other] = _value(row)
-    return found
+    for block in in_slices(doc_ids):
+        for row in connection.execute(_settings(is_own & _changes.subject.in_(block))):
+            values[row.subject, row.other] = _value(row)
+    return values
 
 
 def _settings(condition: ColumnElement[bool]) -> Select[Any]:
@@ -82,13 +82,13 @@ def judged(
     RefusedError
         Two other people set different values.
     """
-    doc_ids, fields = list(dict.fromkeys(one for one, _ in wanted)), {field for _, field in wanted}
+    doc_ids, fields = list(dict.fromkeys(item for item, _ in wanted)), {field for _, field in wanted}
     firsts = set_values(connection, log.TAG, doc_ids, fields)
     seconds = set_values(connection, log.SECOND, doc_ids, fields)
     changes = list[log.SettingChange]()
     for key, now in wanted.items():
         first, second = firsts.get(key), seconds.get(key)
-        was, other = (None if one is None else one.value for one in (first, second))
+        was, other = (None if item is None else item.value for item in (first, second))
         may_replace = options.may_resolve and not is_blind
         if first is None or may_replace or first.by == options.by:
             if was != now:
@@ -137,9 +137,11 @@ def families_that_differ(connection: Connection, field: str, limit: int) -> dict
     key, is_own = family_key().label("family"), documents.c.is_current & (schema.tags.c.field == field)
     rows = select(key, documents.c.doc_id, schema.tags.c.value).select_from(joined).where(is_own).subquery()
     differ = select(rows.c.family).group_by(rows.c.family).having(func.count(rows.c.value.distinct()) > 1)
-    some = differ.order_by(by_bytes(connection, rows.c.family)).limit(limit)
-    found = dict[str, dict[str, str]]()
-    ordered = select(rows).where(rows.c.family.in_(some)).order_by(*(by_bytes(connection, one) for one in rows.c[:2]))
+    chosen = differ.order_by(by_bytes(connection, rows.c.family)).limit(limit)
+    values = dict[str, dict[str, str]]()
+    ordered = (
+        select(rows).where(rows.c.family.in_(chosen)).order_by(*(by_bytes(connection, column) for column in rows.c[:2]))
+    )
     for family, doc_id, value in connection.execute(ordered):
-        found.setdefault(family, {})[doc_id] = value
-    return found
+        values.setdefault(family, {})[doc_id] = value
+    return values

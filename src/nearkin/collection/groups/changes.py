@@ -197,7 +197,7 @@ def changes_between(
     lead_then, lead_now = principals_at(connection, then, then.last_activity), principals_at(connection, now, None)
     led = {number for number, _ in lead_then.items() ^ lead_now.items()}
     numbers = {*groups_then.tolist(), *groups_now.tolist(), *led}
-    rows_then, rows_now = ({n: one[n] for n in numbers if n in one} for one in (lead_then, lead_now))
+    rows_then, rows_now = ({n: record[n] for n in numbers if n in record} for record in (lead_then, lead_now))
     known = _documents(connection, {*rows.tolist(), *rows_then.values(), *rows_now.values()})
     principals_then = {number: known[row].doc_id for number, row in rows_then.items()}
     principals_now = {number: known[row].doc_id for number, row in rows_now.items()}
@@ -215,7 +215,9 @@ def changes_between(
         )
         for doc_id in sorted(before.keys() | after.keys())
     ]
-    together = Counter((one.was, one.now) for one in changed if one.was is not None and one.now is not None)
+    together = Counter(
+        (record.was, record.now) for record in changed if record.was is not None and record.now is not None
+    )
     merged = {pair for pair, n in together.items() if n > 1 and pair[0] not in now.principals}
     listed, split = _listed(changed, merged, now.principals)
     merged_into, split_from = _by_target(merged), _by_target(split)
@@ -254,10 +256,10 @@ def _changed_rows(then: GroupState, now: GroupState) -> tuple[I64, I64, I64]:
 
 
 def _documents(connection: Connection, rows: Collection[int]) -> dict[int, StoredDocument]:
-    found = documents_by_row(connection, documents.c.row, sorted(rows))
-    if len(found) < len(rows):
+    by_row = documents_by_row(connection, documents.c.row, sorted(rows))
+    if len(by_row) < len(rows):
         raise damaged_collection("rows of documents in groups are missing")
-    return found
+    return by_row
 
 
 def _kind(was: tuple[int, int] | None, now: tuple[int, int] | None, seen_row: int, *, is_current: bool) -> ChangeKind:
@@ -273,24 +275,24 @@ def _listed(
 ) -> tuple[dict[tuple[int, ChangeKind], list[str]], set[tuple[int, int]]]:
     """Return the documents by group and change, and pairs of a group that exists and one that took from it."""
     listed, split = dict[tuple[int, ChangeKind], list[str]](), set[tuple[int, int]]()
-    for one in changed:
-        is_merged, doc_id = (one.was, one.now) in merged, one.document.doc_id
-        if one.now is not None and not (one.change == "moved" and is_merged):
-            listed.setdefault((one.now, one.change), []).append(doc_id)
-        if one.was is not None and one.now is None:
-            listed.setdefault((one.was, one.change), []).append(doc_id)
-        elif one.was is not None and one.now is not None and one.was != one.now and not is_merged:
-            listed.setdefault((one.was, "left"), []).append(doc_id)
-            if one.change == "moved" and one.was in present:
-                split.add((one.was, one.now))
+    for entry in changed:
+        is_merged, doc_id = (entry.was, entry.now) in merged, entry.document.doc_id
+        if entry.now is not None and not (entry.change == "moved" and is_merged):
+            listed.setdefault((entry.now, entry.change), []).append(doc_id)
+        if entry.was is not None and entry.now is None:
+            listed.setdefault((entry.was, entry.change), []).append(doc_id)
+        elif entry.was is not None and entry.now is not None and entry.was != entry.now and not is_merged:
+            listed.setdefault((entry.was, "left"), []).append(doc_id)
+            if entry.change == "moved" and entry.was in present:
+                split.add((entry.was, entry.now))
     return listed, split
 
 
 def _by_target(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    found = dict[int, list[int]]()
+    sources = dict[int, list[int]]()
     for source, target in sorted(pairs):
-        found.setdefault(target, []).append(source)
-    return found
+        sources.setdefault(target, []).append(source)
+    return sources
 
 
 def _table(
@@ -298,15 +300,15 @@ def _table(
 ) -> pa.Table:
     rows = [
         {
-            "group": one.now,
-            "group_was": one.was,
-            "doc_id": one.document.doc_id,
-            "version": one.document.version,
-            "wave": one.document.wave,
-            "change": one.change,
-            "is_principal": one.now is not None and principals_now.get(one.now) == one.document.doc_id,
-            "was_principal": one.was is not None and principals_then.get(one.was) == one.document.doc_id,
+            "group": entry.now,
+            "group_was": entry.was,
+            "doc_id": entry.document.doc_id,
+            "version": entry.document.version,
+            "wave": entry.document.wave,
+            "change": entry.change,
+            "is_principal": entry.now is not None and principals_now.get(entry.now) == entry.document.doc_id,
+            "was_principal": entry.was is not None and principals_then.get(entry.was) == entry.document.doc_id,
         }
-        for one in sorted(changed, key=lambda one: (one.now or one.was or 0, one.document.doc_id))
+        for entry in sorted(changed, key=lambda entry: (entry.now or entry.was or 0, entry.document.doc_id))
     ]
     return pa.Table.from_pylist(rows, CHANGES_SCHEMA)

@@ -90,14 +90,14 @@ class CollectionGroups(Tabular, AnswerRecord):
     @property
     def n_indirect(self) -> int:
         """Number of members that do not match the principal of their group."""
-        return sum(one.n_chained for one in self.groups)
+        return sum(listed.n_chained for listed in self.groups)
 
     def __repr__(self) -> str:
         groups, members = counted(len(self.groups), "group"), counted(len(self.members), "document")
         return f"CollectionGroups({groups} with {members}; texts {self.tolerance.in_words()})"
 
     def _bars(self) -> Histogram:
-        sizes = pa.chunked_array([[one.n_documents for one in self.groups]], pa.int64())
+        sizes = pa.chunked_array([[listed.n_documents for listed in self.groups]], pa.int64())
         return counts_of(sizes, "documents in a group")
 
 
@@ -138,9 +138,9 @@ def group(
         )
         changes = () if is_first else changes_between(connection, state, now)[0]
         new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
-        told = CollectionGroups(
+        groups = CollectionGroups(
             tolerance=tolerance,
-            groups=tuple(sorted(compared.groups(), key=lambda one: (-one.n_documents, one.number))),
+            groups=tuple(sorted(compared.groups(), key=lambda listed: (-listed.n_documents, listed.number))),
             changes=changes,
             is_first=is_first,
             new_waves=new_waves,
@@ -148,17 +148,17 @@ def group(
             n_not_compared=now.n_not_compared,
             members=compared.table(tolerance, (rows.row >= state.seen_row) & (not is_first)),
         )
-        return told, state, now
+        return groups, state, now
 
-    told, state, now = collection.answered(ask)
+    answer, state, now = collection.answered(ask)
     if collection.store.access.is_read_only:
-        return told
+        return answer
     with collection.store.writing() as connection:
         before = GroupState.read(connection, state.tolerance)
         if (state.number, state.call) != (before.number, before.call):
             raise CollectionBusyError(f"Another process has updated the groups of {collection.place}. Try again.")
         group_state.store(connection, before, now)
-    return told
+    return answer
 
 
 def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> I64:
@@ -171,10 +171,10 @@ def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> 
                 places[i] = place
             else:
                 missing[i] = row
-    names = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, missing.values())}
+    names = {record.row: record.doc_id for record in document_rows(connection, documents.c.row, missing.values())}
     for i, row in missing.items():
-        own = range(rows.starts[i], rows.ends[i])
-        places[i] = next((at for at in own if rows.doc_id[at] == names[row]), places[i])
+        span = range(rows.starts[i], rows.ends[i])
+        places[i] = next((at for at in span if rows.doc_id[at] == names[row]), places[i])
     return places
 
 
@@ -191,17 +191,17 @@ def _returned_principals(connection: Connection, state: GroupState, rows: Member
     group. A document stored since the last call gets nothing back.
     """
     were = principals_over_time(connection, state.number)
-    ids = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, [row for _, row in were])}
+    ids = {record.row: record.doc_id for record in document_rows(connection, documents.c.row, [row for _, row in were])}
     place_of = {doc_id: place for place, doc_id in enumerate(rows.doc_id)}
     was_in = state.membership.group_of(rows.content)
-    found = dict[int, int]()
+    returned = dict[int, int]()
     for number, row in reversed(were):
         place = place_of.get(ids.get(row, ""))
-        if place is None or rows.row[place] >= state.seen_row or (now := int(rows.group[place])) in found:
+        if place is None or rows.row[place] >= state.seen_row or (now := int(rows.group[place])) in returned:
             continue
         if now not in state.principals or (now == number and was_in[place] != now):
-            found[now] = place
-    return found
+            returned[now] = place
+    return returned
 
 
 _COUNTED = KeptValues[list[tuple[int, int, int]]]()
@@ -249,12 +249,12 @@ class StoredGroups(AnswerRecord):
     @property
     def n_groups(self) -> int:
         """Number of groups with at least two documents."""
-        return sum(one.n_groups for one in self.sizes)
+        return sum(size.n_groups for size in self.sizes)
 
     @property
     def n_documents(self) -> int:
         """Number of documents in groups."""
-        return sum(one.n_documents * one.n_groups for one in self.sizes)
+        return sum(size.n_documents * size.n_groups for size in self.sizes)
 
 
 def stored_groups(
@@ -270,14 +270,14 @@ def stored_groups(
     check_limit(limit)
     state = GroupState.known(connection, str(tolerance))
     rows = [
-        one
-        for one in sizes_of_groups(connection, state)
-        if one[1] >= min_documents and (max_documents is None or one[1] <= max_documents)
+        size
+        for size in sizes_of_groups(connection, state)
+        if size[1] >= min_documents and (max_documents is None or size[1] <= max_documents)
     ]
     return StoredGroups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),
-        sizes=tuple(SizeCount(*one) for one in sorted(Counter(n for _, n, _ in rows).items())),
+        sizes=tuple(SizeCount(*size) for size in sorted(Counter(n for _, n, _ in rows).items())),
         n_not_grouped=n_later_documents(connection, state),
         is_stored=state.number is not None,
         n_decisions=n_later_decisions(connection, state),
@@ -287,12 +287,14 @@ def stored_groups(
 def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
     """Return the ids of documents that were added or changed since the groups were updated."""
     state = GroupState.known(connection, str(tolerance))
-    return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
+    return [row.doc_id for row in rows_where(connection, documents.c.row >= state.seen_row) if row.is_current]
 
 
 def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
     """Return the groups before and after a group in the order of `stored_groups`; None at the ends."""
-    numbers = [own for own, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))]
+    numbers = [
+        group_number for group_number, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))
+    ]
     if number not in numbers:
         return None, None
     place = numbers.index(number)
@@ -311,10 +313,10 @@ def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, in
     is_member = (members.c.grouping == state.number) & members.c.until.is_(None)
     texts = select(documents.c.content).select_from(documents.join(members)).where(is_member)
     n_of_text = select(documents.c.content, func.count()).where(documents.c.is_current, documents.c.content.in_(texts))
-    found = np.array(connection.execute(n_of_text.group_by(documents.c.content)).all(), np.int64).reshape(-1, 2)
-    of_text = state.membership.group_of(found[:, 0])
+    counts = np.array(connection.execute(n_of_text.group_by(documents.c.content)).all(), np.int64).reshape(-1, 2)
+    of_text = state.membership.group_of(counts[:, 0])
     numbers, place, n_texts = np.unique(of_text, return_inverse=True, return_counts=True)
-    n_documents = np.bincount(place, found[:, 1], len(numbers)).astype(np.int64)
+    n_documents = np.bincount(place, counts[:, 1], len(numbers)).astype(np.int64)
     sizes = zip(numbers.tolist(), n_documents.tolist(), n_texts.tolist(), strict=True)
     return sorted((size for size in sizes if size[1] > 1), key=lambda size: (-size[1], size[0]))
 

@@ -95,12 +95,12 @@ def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> s
 
 def _leaving(pairs: PairDecisions) -> dict[ContentPair, int]:
     """Return the content that leaves, by pair; if two decisions name both contents of a pair, neither leaves."""
-    found = dict[ContentPair, set[int]]()
+    leaving = dict[ContentPair, set[int]]()
     for (a, b), doc_id in pairs.leaving.items():
         if a in pairs.content_of and b in pairs.content_of:
             low, high = sorted((pairs.content_of[a], pairs.content_of[b]))
-            found.setdefault((low, high), set()).add(pairs.content_of[doc_id])
-    return {pair: min(gone) for pair, gone in found.items() if len(gone) == 1}
+            leaving.setdefault((low, high), set()).add(pairs.content_of[doc_id])
+    return {pair: min(gone) for pair, gone in leaving.items() if len(gone) == 1}
 
 
 def _as_array(pairs: set[ContentPair]) -> I64:
@@ -109,9 +109,9 @@ def _as_array(pairs: set[ContentPair]) -> I64:
 
 def _decided_since(connection: Connection, seen: int) -> I64:
     documents, contents = schema.documents.c, set[int]()
-    found = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
-    for some in in_slices(sorted(found)):
-        is_current = documents.doc_id.in_(some) & documents.is_current
+    doc_ids = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
+    for block in in_slices(sorted(doc_ids)):
+        is_current = documents.doc_id.in_(block) & documents.is_current
         contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
     return np.array(sorted(contents), np.int64)
 
@@ -125,8 +125,8 @@ def _former(
     for kind, subject, other, was in _changes_since(connection, seen):
         (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
     content_of = dict[str, int]()
-    for some in in_slices(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
-        is_grouped = documents.doc_id.in_(some) & (documents.row < seen_row)
+    for block in in_slices(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
+        is_grouped = documents.doc_id.in_(block) & (documents.row < seen_row)
         query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
         content_of |= dict(connection.execute(query).all())  # of several versions the last one
     return _contents(kinds[SAME_GROUP], content_of), _contents(kinds[NEVER_GROUP], content_of)
@@ -147,8 +147,8 @@ def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
     def similarity(contents: I64, others: I64) -> F64:
         left, right = np.repeat(contents, len(others)), np.tile(others, len(contents))
         by_letters = tolerance.measure == "letters"
-        found = -measures.relative_distances(left, right) if by_letters else measures.sets.jaccards(left, right)
-        return found.reshape(len(contents), len(others))
+        similarities = -measures.relative_distances(left, right) if by_letters else measures.sets.jaccards(left, right)
+        return similarities.reshape(len(contents), len(others))
 
     return similarity
 
@@ -165,8 +165,8 @@ class Regrouped:
 
     def is_stored(self, state: GroupState) -> bool:
         """Whether a stored grouping has the same groups."""
-        own, stored = self.membership, state.membership
-        return np.array_equal(own.contents, stored.contents) and np.array_equal(own.groups, stored.groups)
+        current, stored = self.membership, state.membership
+        return np.array_equal(current.contents, stored.contents) and np.array_equal(current.groups, stored.groups)
 
 
 def regroup(
@@ -187,20 +187,20 @@ def regroup(
     is_kept = ~np.isin(before.groups, broken) if len(broken) else np.ones(len(before), np.bool_)
     orphans = before.contents[~is_kept]
     again = np.concatenate([orphans, decided.undone])
-    asked = np.unique(np.concatenate([state.new_contents(connection), again[is_live[again]]]))
+    queries = np.unique(np.concatenate([state.new_contents(connection), again[is_live[again]]]))
     forest = Forest(n_contents)
     forest.connect(*_chained(before.contents[is_kept], before.groups[is_kept]))
     is_open = len(orphans) + len(decided.undone) > 0  # a divided component may have lost what connected it
-    touched = np.concatenate([asked, decided.changed, decided.anchors if is_open else asked[:0]])
+    touched = np.concatenate([queries, decided.changed, decided.anchors if is_open else queries[:0]])
     divided = _Divided(decided.anchors[is_live[decided.anchors]], before, is_kept)
     n_not_compared, is_asked = 0, ~is_live
     while True:
-        n_not_compared += matching.link(forest, asked, is_live, threads=threads, progress=progress)
-        is_asked[asked] = True
+        n_not_compared += matching.link(forest, queries, is_live, threads=threads, progress=progress)
+        is_asked[queries] = True
         forest.connect(decided.same[:, 0], decided.same[:, 1])
-        asked = divided.parts(forest, touched)
-        asked = asked[~is_asked[asked]]
-        if not len(asked):
+        queries = divided.parts(forest, touched)
+        queries = queries[~is_asked[queries]]
+        if not len(queries):
             break
     copies = np.flatnonzero((n_copies > 1) & matching.is_comparable)
     forest.connect(copies, copies)
@@ -240,8 +240,8 @@ def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:
     n_contents = len(matching.is_comparable)
     forest, is_part = Forest(n_contents), np.zeros(n_contents, np.bool_)
     is_part[contents] = True
-    own = same[is_part[same].all(1)]
-    forest.connect(own[:, 0], own[:, 1])
+    inside = same[is_part[same].all(1)]
+    forest.connect(inside[:, 0], inside[:, 1])
     matching.link(forest, contents, is_part, threads=threads, progress=Silent())
     return forest.roots(contents)
 
@@ -261,19 +261,19 @@ def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membersh
     numbers = np.full(int(component.max(initial=-1)) + 1, NO_GROUP)
     taken = set[int]()
     for place in np.lexsort((pairs[0], pairs[1], -n_shared)).tolist():
-        one, old = int(pairs[0, place]), int(pairs[1, place])
-        if numbers[one] == NO_GROUP and old not in taken:
-            numbers[one] = old
+        part, old = int(pairs[0, place]), int(pairs[1, place])
+        if numbers[part] == NO_GROUP and old not in taken:
+            numbers[part] = old
             taken.add(old)
     surviving = set(was.tolist())
-    for one, old in moved_together(Membership(nodes, component), replaced):
-        if numbers[one] == NO_GROUP and old not in taken and old not in surviving:
-            numbers[one] = old
+    for part, old in moved_together(Membership(nodes, component), replaced):
+        if numbers[part] == NO_GROUP and old not in taken and old not in surviving:
+            numbers[part] = old
             taken.add(old)
     firsts = np.unique(component, return_index=True)
-    for one in firsts[0][np.argsort(firsts[1])].tolist():
-        if numbers[one] == NO_GROUP:
-            numbers[one] = next_group
+    for part in firsts[0][np.argsort(firsts[1])].tolist():
+        if numbers[part] == NO_GROUP:
+            numbers[part] = next_group
             next_group += 1
     return numbers[component] if len(component) else np.zeros(0, np.int64), next_group
 
@@ -294,10 +294,10 @@ def replaced_members(connection: Connection, state: GroupState) -> Membership:
     if not now or not len(state.membership):
         return Membership(np.zeros(0, np.int64), np.zeros(0, np.int64))
     former = dict[str, int]()
-    for some in in_slices(list(now)):
-        is_former = documents.c.doc_id.in_(some) & (documents.c.row < state.seen_row)
+    for block in in_slices(list(now)):
+        is_former = documents.c.doc_id.in_(block) & (documents.c.row < state.seen_row)
         query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
         former |= dict(connection.execute(query).all())  # of several versions the last one
     group_of = state.membership.by_content()
-    found = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
-    return Membership(*(np.array([one[i] for one in found], np.int64) for i in range(2)))
+    former_groups = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
+    return Membership(*(np.array([pair[i] for pair in former_groups], np.int64) for i in range(2)))

@@ -81,16 +81,16 @@ class MemberRows:
             documents.c.doc_id, waves.c.name,
         )  # fmt: skip
         query = select(*columns).select_from(documents.join(contents).join(loads).join(waves))
-        found = list[Any]()
-        for some in in_slices(membership.contents.tolist()):
-            found += connection.execute(query.where(documents.c.content.in_(some) & documents.c.is_current)).all()
-        numbers: I64 = np.array([row[:5] for row in found], np.int64).reshape(-1, 5)
+        rows = list[Any]()
+        for block in in_slices(membership.contents.tolist()):
+            rows += connection.execute(query.where(documents.c.content.in_(block) & documents.c.is_current)).all()
+        numbers: I64 = np.array([row[:5] for row in rows], np.int64).reshape(-1, 5)
         of_group = membership.group_of(numbers[:, 1])
         order = np.lexsort((numbers[:, 0], of_group))
         self.group: I64 = of_group[order]
         self.row, self.content, self.n_letters, self.n_characters, self.version = numbers[order].T
-        self.doc_id: list[str] = [found[i][5] for i in order.tolist()]
-        self.wave: list[str] = [found[i][6] for i in order.tolist()]
+        self.doc_id: list[str] = [rows[i][5] for i in order.tolist()]
+        self.wave: list[str] = [rows[i][6] for i in order.tolist()]
         self.numbers, self.starts = np.unique(self.group, return_index=True)
         self.ends: I64 = np.append(self.starts[1:], len(self.group))
         self.longest: I64 = np.lexsort((-self.n_letters, self.group))[self.starts]
@@ -135,17 +135,17 @@ class ComparedMembers:
 
     def table(self, tolerance: Tolerance, is_new: Bool) -> pa.Table:
         """Return the members with `MEMBERS_SCHEMA`: the principal of each group, then the most similar."""
-        rows, found = self.rows, self.similarities
+        rows, similarities = self.rows, self.similarities
         is_principal, is_proposed = np.zeros((2, len(rows.row)), np.bool_)
         is_principal[self.principals] = True
         is_proposed[self.proposed] = True
-        order = np.lexsort((rows.row, found.relative_distance, -found.jaccard, ~is_principal, rows.group))
+        order = np.lexsort((rows.row, similarities.relative_distance, -similarities.jaccard, ~is_principal, rows.group))
         columns = [
             rows.group[order], [rows.doc_id[i] for i in order.tolist()], rows.version[order],
             [rows.wave[i] for i in order.tolist()], rows.n_characters[order],
             is_principal[order], (is_proposed & ~is_principal)[order],
-            found.jaccard[order], found.relative_distance[order], self.is_match[order], is_new[order],
-            [is_letters_only(jaccard, tolerance) for jaccard in found.jaccard[order].tolist()],
+            similarities.jaccard[order], similarities.relative_distance[order], self.is_match[order], is_new[order],
+            [is_letters_only(jaccard, tolerance) for jaccard in similarities.jaccard[order].tolist()],
             [self.differs[i] for i in order.tolist()],
         ]  # fmt: skip
         arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MEMBERS_SCHEMA, strict=True)]
@@ -178,9 +178,9 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
     def ask(seen: Snapshot) -> pa.Table:
         if GroupState.known(seen.connection, str(tolerance)).number is None:
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
-        found = stored_compared(collection, seen, tolerance)
-        table = found.table(tolerance, np.zeros(len(found.rows.row), np.bool_))
-        alone = found.rows.numbers[found.rows.ends - found.rows.starts < 2]  # the others were removed since
+        compared = stored_compared(collection, seen, tolerance)
+        table = compared.table(tolerance, np.zeros(len(compared.rows.row), np.bool_))
+        alone = compared.rows.numbers[compared.rows.ends - compared.rows.starts < 2]  # the others were removed since
         return table.filter(pa.array(~np.isin(table["group"].to_numpy(), alone)))
 
     return collection.answered(ask)
@@ -201,8 +201,8 @@ def compared_groups(
             n_left -= n_documents
     if not chosen:
         return {}
-    found = collection.answered(lambda seen: stored_compared(collection, seen, tolerance, chosen, is_listed=False))
-    return {group.number: group for group in found.groups()}
+    compared = collection.answered(lambda seen: stored_compared(collection, seen, tolerance, chosen, is_listed=False))
+    return {group.number: group for group in compared.groups()}
 
 
 _CHARACTERS_A_SECOND = 400_000
@@ -323,48 +323,52 @@ def group_members(
     n_shown
         `GroupMembers.n_shown` of the call before, which this one continues: it computes at least one relation.
     """
-    found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
-    lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}
-    principal = found.principal.document.content
+    answer = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
+    lengths = {
+        member.document.content: member.document.n_characters for member in answer.members if member.has_relation
+    }
+    principal = answer.principal.document.content
     by_length = sorted(lengths, key=lambda content: lengths[content])[n_shown or 0 :]
     pairs = [(principal, content) for content in by_length]
     ends = None if within_s is None else time.monotonic() + within_s
     related = {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
     missing = [pair for pair in pairs if pair[1] not in related]
     sizes = ((pair, lengths[pair[1]]) for pair in missing)
-    for i, some in enumerate([missing] if ends is None else in_lots(sizes, most=_A_LOT)):
-        n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
+    for i, lot in enumerate([missing] if ends is None else in_lots(sizes, most=_A_LOT)):
+        n_characters = sum(answer.principal.document.n_characters + lengths[content] for _, content in lot)
         is_first = n_shown is not None and i == 0
         if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
             break
-        related |= {pair[1]: text.comparison for pair, text in relations_of(collection, some)}
+        related |= {pair[1]: text.comparison for pair, text in relations_of(collection, lot)}
     n_more = next((i for i, content in enumerate(by_length) if content not in related), len(by_length))
     left = set(by_length) - related.keys()
     return replace(
-        found,
-        members=tuple(_with_relation(one, related.get(one.document.content)) for one in found.members),
+        answer,
+        members=tuple(_with_relation(member, related.get(member.document.content)) for member in answer.members),
         n_shown=(n_shown or 0) + n_more,
-        n_left=sum(one.document.content in left for one in found.members),
+        n_left=sum(member.document.content in left for member in answer.members),
     )
 
 
-def with_tags_now(connection: Connection, found: GroupMembers) -> GroupMembers:
+def with_tags_now(connection: Connection, answer: GroupMembers) -> GroupMembers:
     """Return the members with their tags and the note of the group as they are now."""
-    tags = tags_of(connection, [one.document.doc_id for one in found.members])
-    members = tuple(replace(one, tags=tags.get(one.document.doc_id, {})) for one in found.members)
-    note = GROUP_NOTE, str(found.tolerance), str(found.number)
-    return replace(found, members=members, note=values_of(connection, [note]).get(note))
+    tags = tags_of(connection, [member.document.doc_id for member in answer.members])
+    members = tuple(replace(member, tags=tags.get(member.document.doc_id, {})) for member in answer.members)
+    note = GROUP_NOTE, str(answer.tolerance), str(answer.number)
+    return replace(answer, members=members, note=values_of(connection, [note]).get(note))
 
 
-def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
-    if found is None or not one.has_relation:
-        return one
-    added, lacked = (side(one.document.doc_id, found) for side in (passages_added, passages_lacked))
-    measured = found.judgement.measured
-    moved_there, moved_here = (0, 0) if found.one_sided is None else [one.n_words_moved for one in found.one_sided]
+def _with_relation(member: GroupMember, comparison: MemberComparison | None) -> GroupMember:
+    if comparison is None or not member.has_relation:
+        return member
+    added, lacked = (side(member.document.doc_id, comparison) for side in (passages_added, passages_lacked))
+    measured = comparison.judgement.measured
+    moved_there, moved_here = (
+        (0, 0) if comparison.one_sided is None else [member.n_words_moved for member in comparison.one_sided]
+    )
     return replace(
-        one,
-        relation=found.judgement.relation,
+        member,
+        relation=comparison.judgement.relation,
         n_words_added=measured.n_words_only_in_member - moved_here,
         n_words_lacked=measured.n_words_only_in_principal - moved_there,
         n_words_moved=moved_here,
@@ -378,14 +382,14 @@ def _compared(
 ) -> GroupMembers:
     connection = seen.connection
     members_of(connection, number, str(tolerance))  # refuses a group that is not there
-    found = stored_compared(collection, seen, tolerance, [number])
-    (group,) = found.groups()
-    table = found.table(tolerance, np.zeros(group.n_documents, np.bool_)).slice(0, limit)
+    compared = stored_compared(collection, seen, tolerance, [number])
+    (group,) = compared.groups()
+    table = compared.table(tolerance, np.zeros(group.n_documents, np.bool_)).slice(0, limit)
     rows = table.to_pylist()
     versions = documents_by_row(connection, documents.c.doc_id, table["doc_id"].to_pylist()).values()
-    stored = {one.doc_id: one for one in versions if one.is_current}
+    stored = {version.doc_id: version for version in versions if version.is_current}
     content = stored[group.principal].content
-    copies = {doc_id for doc_id, one in stored.items() if one.content == content and doc_id != group.principal}
+    copies = {doc_id for doc_id, record in stored.items() if record.content == content and doc_id != group.principal}
     tags, note = tags_of(connection, list(stored)), (GROUP_NOTE, str(tolerance), str(number))
     return GroupMembers(
         number=number,

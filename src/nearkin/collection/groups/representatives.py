@@ -69,9 +69,9 @@ class OneSidedPassages(AnswerRecord):
         1 word, in "can't"
         """
         words = counted(self.n_words, "word")
-        if not self.negations or {one.lower() for one in self.passages} == set(self.negations):
+        if not self.negations or {passage.lower() for passage in self.passages} == set(self.negations):
             return words
-        quoted = ", ".join(f'"{one}"' for one in self.negations)
+        quoted = ", ".join(f'"{negation}"' for negation in self.negations)
         return f"{words}, {'among them' if self.n_words > len(self.negations) else 'in'} {quoted}"
 
     def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
@@ -109,30 +109,30 @@ class OneSidedPassages(AnswerRecord):
 def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
     """Return what a member has and the principal lacks, or has in another place, if any."""
     n_words = comparison.judgement.measured.n_words_only_in_member
-    found = _passages(doc_id, n_words, comparison, 1)
-    return found if found is None or found.n_words or found.n_words_moved else None
+    passages = _passages(doc_id, n_words, comparison, 1)
+    return passages if passages is None or passages.n_words or passages.n_words_moved else None
 
 
 def passages_lacked(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
     """Return what the principal has and a member lacks, if any."""
     n_words = comparison.judgement.measured.n_words_only_in_principal
-    found = _passages(doc_id, n_words, comparison, 0)
-    return replace(found, n_words_moved=0) if found is not None and found.n_words else None
+    passages = _passages(doc_id, n_words, comparison, 0)
+    return replace(passages, n_words_moved=0) if passages is not None and passages.n_words else None
 
 
 def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int) -> OneSidedPassages | None:
     if not n_words or comparison.one_sided is None:
         return None
-    found = comparison.one_sided[side]
+    passages = comparison.one_sided[side]
     return OneSidedPassages(
         doc_id=doc_id,
-        n_words=n_words - found.n_words_moved,
-        passages=found.passages,
-        negations=found.negations,
-        n_words_left_out=found.n_words_left_out,
+        n_words=n_words - passages.n_words_moved,
+        passages=passages.passages,
+        negations=passages.negations,
+        n_words_left_out=passages.n_words_left_out,
         is_whole=comparison.is_whole,
-        negations_at=found.negations_at,
-        n_words_moved=found.n_words_moved,
+        negations_at=passages.negations_at,
+        n_words_moved=passages.n_words_moved,
     )
 
 
@@ -178,7 +178,7 @@ def representatives(
     pairs = _pairs(members)
     n_pairs = Counter(own_content for own_content, _ in pairs)
     progress.start("compare", len(pairs), "pairs")
-    by_principal = groupby(relations_of(collection, pairs, max_new=max_new), key=lambda found: found[0][0])
+    by_principal = groupby(relations_of(collection, pairs, max_new=max_new), key=lambda entry: entry[0][0])
     upcoming = next(by_principal, None)
     for number, here in members.items():
         own_content, compared = here[0].content, list[tuple[int, RelatedText]]()
@@ -198,12 +198,12 @@ def _representative(
     compared: Sequence[tuple[int, RelatedText]],
     n_not_compared: int,
 ) -> Representative:
-    first_of = {one.content: one.doc_id for one in reversed(here)}
+    first_of = {member.content: member.doc_id for member in reversed(here)}
     added, lacked = (
         {
-            content: found
+            content: member_passages
             for content, related in compared
-            if (found := one_side(first_of[content], related.comparison)) is not None
+            if (member_passages := one_side(first_of[content], related.comparison)) is not None
         }
         for one_side in (passages_added, passages_lacked)
     )
@@ -217,27 +217,27 @@ def _representative(
     )
 
 
-def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
-    return tuple(sorted(some, key=lambda one: (not one.negations, -one.n_words, one.doc_id)))
+def _in_order(sides: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
+    return tuple(sorted(sides, key=lambda side: (not side.negations, -side.n_words, side.doc_id)))
 
 
 def _distinct(store: Store, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:
     """Return the passages of some contents, without those that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
-    for content, one in by_content.items():
-        alike.setdefault((one.n_words, one.passages), []).append(content)
-    found = list[OneSidedPassages]()
+    for content, side in by_content.items():
+        alike.setdefault((side.n_words, side.passages), []).append(content)
+    distinct = list[OneSidedPassages]()
     for contents in alike.values():
         if len(contents) == 1:  # what adds or lacks something else has another text
-            found.append(by_content[contents[0]])
+            distinct.append(by_content[contents[0]])
             continue
         with store.reading() as connection:
             texts = texts_of(connection, contents)
         first = dict[str, int]()
         for content in contents:
             first.setdefault(" ".join(texts[content].split()), content)
-        found += [by_content[content] for content in first.values()]
-    return found
+        distinct += [by_content[content] for content in first.values()]
+    return distinct
 
 
 def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolerance) -> int:
@@ -258,7 +258,7 @@ def _pairs(members: Mapping[int, Sequence[DocumentRow]]) -> list[Pair]:
     return [
         (here[0].content, content)
         for here in members.values()
-        for content in dict.fromkeys(one.content for one in here if one.content != here[0].content)
+        for content in dict.fromkeys(member.content for member in here if member.content != here[0].content)
     ]
 
 
@@ -266,11 +266,11 @@ def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int
     state = GroupState.known(connection, str(tolerance))
     group_of = state.membership.in_groups(numbers).by_content()
     members = dict[int, list[DocumentRow]]()
-    for one in current_rows(connection, documents.c.content, group_of):
-        members.setdefault(group_of[one.content], []).append(one)
+    for member in current_rows(connection, documents.c.content, group_of):
+        members.setdefault(group_of[member.content], []).append(member)
     principals = shown_principals(connection, state, numbers)
     return {
-        number: sorted(members[number], key=lambda one: one.row != principals[number].row)
+        number: sorted(members[number], key=lambda member: member.row != principals[number].row)
         for number in numbers
         if number in members
     }

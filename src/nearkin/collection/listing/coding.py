@@ -21,8 +21,8 @@ _is_coded = _changes.is_current & _changes.kind.in_(_NAMES)
 
 def coded_columns(connection: Connection) -> list[str]:
     """Return the names of what reviewers set, in order: ``note``, ``tag:FIELD``, ``second:FIELD``."""
-    found = connection.execute(select(_changes.kind, _changes.other).where(_is_coded).distinct()).all()
-    return sorted(_NAMES[kind] + field for kind, field in found)
+    pairs = connection.execute(select(_changes.kind, _changes.other).where(_is_coded).distinct()).all()
+    return sorted(_NAMES[kind] + field for kind, field in pairs)
 
 
 def with_coding(connection: Connection, table: pa.Table, names: Sequence[str] | None = None) -> pa.Table:
@@ -45,14 +45,14 @@ def with_coding(connection: Connection, table: pa.Table, names: Sequence[str] | 
 def _added(
     connection: Connection, table: pa.Table, doc_ids: Sequence[str | None], names: Sequence[str], begins: str
 ) -> pa.Table:
-    found = dict[tuple[str | None, str], tuple[str, str, str]]()
+    coded = dict[tuple[str | None, str], tuple[str, str, str]]()
     query = select(_changes.subject, _changes.kind, _changes.other, _changes.now, _acts.done_by, _acts.done_at)
     query = query.join_from(schema.changes, schema.activity).where(_is_coded)
-    for some in in_slices([doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id is not None]):
-        for doc_id, kind, field, value, *acted in connection.execute(query.where(_changes.subject.in_(some))):
-            found[doc_id, _NAMES[kind] + field] = value or field, *acted
+    for block in in_slices([doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id is not None]):
+        for doc_id, kind, field, value, *acted in connection.execute(query.where(_changes.subject.in_(block))):
+            coded[doc_id, _NAMES[kind] + field] = value or field, *acted
     for name in names:
-        rows = [found.get((doc_id, name), (None, None, None)) for doc_id in doc_ids]
+        rows = [coded.get((doc_id, name), (None, None, None)) for doc_id in doc_ids]
         for end, values in zip(_ENDS, zip(*rows, strict=True) if rows else [()] * 3, strict=True):
             table = table.append_column(f"{begins}{name}{end}", pa.array(values, pa.large_string()))
     return table

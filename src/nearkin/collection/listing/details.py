@@ -107,18 +107,18 @@ _COPIES = _COPIES.where(documents.c.doc_id != bindparam("own")).order_by(documen
 
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
     """Return a document with its text; see `Collection.details`."""
-    own = stored.document(connection, doc_id, version)
-    versions = {one.version: one for one in connection.execute(_VERSIONS, {"values": [doc_id]})}
-    row = versions[own.version]
-    is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
-    text = stored_text(connection, own.content)
+    document = stored.document(connection, doc_id, version)
+    versions = {listed.version: listed for listed in connection.execute(_VERSIONS, {"values": [doc_id]})}
+    row = versions[document.version]
+    is_copy = (documents.c.content == document.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
+    text = stored_text(connection, document.content)
     # empty documents are no copies of one another
-    is_blank, values = not text.strip(), {"values": [own.content], "own": doc_id}
+    is_blank, values = not text.strip(), {"values": [document.content], "own": doc_id}
     copies = [] if is_blank else connection.execute(_COPIES, values).scalars().all()
     n_copies = len(copies) if len(copies) < MAX_COPIES else n_rows(connection, documents, is_copy)
     parent, origin = origin_of(connection, row.row)
     return DocumentDetails(
-        document=own,
+        document=document,
         text=text,
         added_at=row.added_at,
         removed_at=row.removed_at,
@@ -127,7 +127,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
         n_copies=n_copies,
         tags={field: value for _, field, value, _ in current_tags(connection, tags.c.doc_id == doc_id)},
         note=values_of(connection, [(NOTE, doc_id, "")]).get((NOTE, doc_id, "")),
-        groups=_groups_of(connection, own.content) if own.is_current else (),
+        groups=_groups_of(connection, document.content) if document.is_current else (),
         parent=parent,
         origin=origin,
         last_activity=max(activities_of(connection, doc_id), default=0),
@@ -136,15 +136,15 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
     """Return the stored groups with a text."""
-    found = (_group_of(connection, content, tolerance) for tolerance in stored_tolerances(connection))
-    return tuple(one for one in found if one is not None)
+    groups = (_group_of(connection, content, tolerance) for tolerance in stored_tolerances(connection))
+    return tuple(group for group in groups if group is not None)
 
 
 def group_of(connection: Connection, doc_id: str, tolerance: str) -> GroupOfDocument | None:
     """Return the stored group of a current document with at least one other; None if it is in none, or not current."""
-    for one in stored.document_rows(connection, documents.c.doc_id, [doc_id]):
-        if one.is_current and (found := _group_of(connection, one.content, tolerance)) is not None:
-            return found if found.n_documents > 1 else None
+    for row in stored.document_rows(connection, documents.c.doc_id, [doc_id]):
+        if row.is_current and (group := _group_of(connection, row.content, tolerance)) is not None:
+            return group if group.n_documents > 1 else None
     return None
 
 
@@ -200,20 +200,20 @@ class DocumentFamily(AnswerRecord):
     is_truncated: bool = False
 
 
-def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
+def family_of(connection: Connection, document_details: DocumentDetails) -> DocumentFamily:
     """Return the family of a document; empty if it has none."""
-    own = found.document.doc_id
-    if found.origin is None:  # a record of a load file names its parent
-        root = found.parent or own
+    doc_id = document_details.document.doc_id
+    if document_details.origin is None:  # a record of a load file names its parent
+        root = document_details.parent or doc_id
         is_member = or_(origins.c.parent == root, origins.c.doc_id == root)
-    elif found.origin.family is None:
+    elif document_details.origin.family is None:
         return DocumentFamily()  # members of an archive or a mailbox are no family
     else:
-        root, name = found.origin.family, by_bytes(connection, origins.c.doc_id)
+        root, name = document_details.origin.family, by_bytes(connection, origins.c.doc_id)
         is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
         is_member = (origins.c.family == root) & (is_inside | (name == root))
     is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
-    query = with_origins().where(is_member & (is_current | IS_EXCEPTION) & (origins.c.doc_id != own))
+    query = with_origins().where(is_member & (is_current | IS_EXCEPTION) & (origins.c.doc_id != doc_id))
     ordered = query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS + 1)
     rows = [dict(zip(COLUMNS, row)) for row in connection.execute(ordered)]
     members = {
@@ -223,7 +223,7 @@ def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
         for row in rows[:MAX_MEMBERS]
     }
     has_root = select(documents.c.row).where((documents.c.doc_id == root) & documents.c.is_current)
-    if root != own and root not in members and connection.execute(has_root).first():  # a record without an origin
+    if root != doc_id and root not in members and connection.execute(has_root).first():  # a record without an origin
         members[root] = FamilyMember(doc_id=root, is_stored=True, is_above=True)
-    ranked = tuple(sorted(members.values(), key=lambda one: not one.is_above))
+    ranked = tuple(sorted(members.values(), key=lambda member: not member.is_above))
     return DocumentFamily(ranked, is_truncated=len(rows) > MAX_MEMBERS)

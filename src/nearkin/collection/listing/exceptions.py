@@ -76,7 +76,7 @@ class ExceptionCount:
     n_not_stored: int = 0
 
 
-_SCHEMA = pa.schema(columns(" ".join(one.name for one in fields(StoredException))))
+_SCHEMA = pa.schema(columns(" ".join(field.name for field in fields(StoredException))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +97,22 @@ class StoredExceptions:
     @property
     def n_no_text(self) -> int:
         """Number of documents without a text."""
-        return sum(one.n_no_text for one in self.counts)
+        return sum(count.n_no_text for count in self.counts)
 
     @property
     def n_partial(self) -> int:
         """Number of documents with a part of their text."""
-        return sum(one.n_partial for one in self.counts)
+        return sum(count.n_partial for count in self.counts)
 
     @property
     def n_not_stored(self) -> int:
         """Number of documents that were read and not stored, because of their id, their size, or a purge."""
-        return sum(one.n_not_stored for one in self.counts)
+        return sum(count.n_not_stored for count in self.counts)
 
     @property
     def table(self) -> pa.Table:
         """A row for each exception, with the fields of `StoredException` as columns."""
-        return pa.Table.from_pylist([asdict(one) for one in self.exceptions], _SCHEMA)
+        return pa.Table.from_pylist([asdict(exception) for exception in self.exceptions], _SCHEMA)
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """Return the fields as JSON types, with the first ``limit`` exceptions."""
@@ -122,8 +122,8 @@ class StoredExceptions:
             "n_partial": self.n_partial,
             "n_not_stored": self.n_not_stored,
             "is_truncated": len(shown) < len(self.exceptions),
-            "counts": [asdict(one) for one in self.counts],
-            "exceptions": [asdict(one) for one in shown],
+            "counts": [asdict(count) for count in self.counts],
+            "exceptions": [asdict(exception) for exception in shown],
         }
 
 
@@ -144,28 +144,38 @@ class ExceptionFilter:
             rule = f"one of {', '.join(get_args(WhichExceptions))}"
             raise ParameterError.of("which", rule, self.which)
 
-    def admits(self, one: StoredException) -> bool:
+    def admits(self, exception: StoredException) -> bool:
         """Whether an exception meets the conditions."""
-        is_like_that = one.is_partial if self.which == "partial" else not one.is_partial and one.exception != NOT_STORED
+        is_like_that = (
+            exception.is_partial
+            if self.which == "partial"
+            else not exception.is_partial and exception.exception != NOT_STORED
+        )
         if self.which != "all" and not is_like_that:
             return False
-        if self.doc_id is not None and not fnmatchcase(one.doc_id, self.doc_id.replace("[", "[[]")):
+        if self.doc_id is not None and not fnmatchcase(exception.doc_id, self.doc_id.replace("[", "[[]")):
             return False
-        told = (self.wave, one.wave), (self.reason, one.exception), (self.kind, one.kind)
-        return all(wanted is None or wanted == own for wanted, own in told)
+        conditions = (self.wave, exception.wave), (self.reason, exception.exception), (self.kind, exception.kind)
+        return all(wanted is None or wanted == value for wanted, value in conditions)
 
 
 def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> StoredExceptions:
     """List the exceptions; see `Collection.exceptions`."""
     if wanted.wave is not None:
         number_of_wave(connection, wanted.wave)
-    found = [one.exception for one in listed_exceptions(connection) if wanted.admits(one.exception)]
+    exceptions = [entry.exception for entry in listed_exceptions(connection) if wanted.admits(entry.exception)]
     numbers = _numbers_of_waves(connection)
-    tally = Counter((one.wave, one.exception, one.is_partial) for one in found)
-    keys = dict.fromkeys((one.wave, one.exception) for one in found)
+    tally = Counter((entry.wave, entry.exception, entry.is_partial) for entry in exceptions)
+    keys = dict.fromkeys((entry.wave, entry.exception) for entry in exceptions)
     counts = [_count(*key, tally[(*key, False)], tally[(*key, True)]) for key in keys]
-    counts.sort(key=lambda one: (numbers[one.wave], -one.n_no_text - one.n_partial - one.n_not_stored, one.exception))
-    return StoredExceptions(tuple(found), tuple(counts))
+    counts.sort(
+        key=lambda entry: (
+            numbers[entry.wave],
+            -entry.n_no_text - entry.n_partial - entry.n_not_stored,
+            entry.exception,
+        )
+    )
+    return StoredExceptions(tuple(exceptions), tuple(counts))
 
 
 def _count(wave: str, exception: str, n_whole: int, n_partial: int) -> ExceptionCount:
@@ -176,7 +186,7 @@ def _count(wave: str, exception: str, n_whole: int, n_partial: int) -> Exception
 def listed_exceptions(connection: Connection) -> list[ListedException]:
     """List all exceptions by wave and id, each with whether a current document has it."""
     numbers = _numbers_of_waves(connection)
-    return sorted(_all(connection), key=lambda one: (numbers[one.exception.wave], one.exception.doc_id))
+    return sorted(_all(connection), key=lambda listed: (numbers[listed.exception.wave], listed.exception.doc_id))
 
 
 def _numbers_of_waves(connection: Connection) -> dict[str, int]:
@@ -185,8 +195,8 @@ def _numbers_of_waves(connection: Connection) -> dict[str, int]:
 
 def exceptions_without_document(connection: Connection) -> tuple[StoredException, ...]:
     """List, by id, the exceptions that reading the current documents does not show: no document has this exception."""
-    found = [one.exception for one in _all(connection) if not one.is_current]
-    return tuple(sorted(found, key=lambda one: one.doc_id))
+    exceptions = [entry.exception for entry in _all(connection) if not entry.is_current]
+    return tuple(sorted(exceptions, key=lambda entry: entry.doc_id))
 
 
 def _all(connection: Connection) -> Iterable[ListedException]:
@@ -197,26 +207,26 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     is_blank = documents.c.content.in_(written_out({document.content for document in blank.values()}))
     is_listed = documents.c.is_current & (origins.c.exception.is_not(None) | is_blank)
     query = select(origins, waves.c.name.label("wave")).select_from(joined).where(IS_EXCEPTION | is_listed)
-    found, failed = dict[str, ListedException](), dict[str, list[Any]]()
+    by_id, failed = dict[str, ListedException](), dict[str, list[Any]]()
     rows = connection.execute(query.order_by(origins.c.number)).all()
     for row in rows:
         if row.row is None:
             failed.setdefault(row.doc_id, []).append(row)
     for doc_id, of_id in failed.items():
-        found[doc_id] = ListedException(_exception(of_id[-1], _sentence(of_id)), is_current=False)
+        by_id[doc_id] = ListedException(_exception(of_id[-1], _sentence(of_id)), is_current=False)
     for row in rows:
         if row.row is not None and row.exception is not None:
-            one = _exception(row, _sentence([row]), is_partial=row.doc_id not in blank)
-            found.setdefault(row.doc_id, ListedException(one, is_current=True))
+            exception = _exception(row, _sentence([row]), is_partial=row.doc_id not in blank)
+            by_id.setdefault(row.doc_id, ListedException(exception, is_current=True))
     files = {row.doc_id: row for row in rows if row.row is not None}
     for doc_id, document in blank.items():
         of_file = {name: getattr(files.get(doc_id), name, None) for name in _OF_FILE}
         empty = StoredException(
             doc_id=doc_id, wave=document.wave, exception="empty", is_partial=False, sentence=NO_TEXT, **of_file
         )
-        listed = found.setdefault(doc_id, ListedException(empty, is_current=True))
-        found[doc_id] = replace(listed, has_blank=True)
-    return found.values()
+        listed = by_id.setdefault(doc_id, ListedException(empty, is_current=True))
+        by_id[doc_id] = replace(listed, has_blank=True)
+    return by_id.values()
 
 
 _OF_FILE = "parent", "kind", "extractor", "sha256", "size_bytes"
@@ -231,11 +241,13 @@ def _exception(row: Any, sentence: str, *, is_partial: bool = False) -> StoredEx
 
 def _sentence(rows: Sequence[Any]) -> str:
     """Return what is wrong; with the place of each if several records have one id."""
-    told = ["; ".join(one for one in (row.sentence, row.warnings) if one) for row in rows]
+    sentences = ["; ".join(part for part in (row.sentence, row.warnings) if part) for row in rows]
     if len(rows) > 1:
-        told = [f"{place_text(row.doc_id, row.source, row.line)}: {said}" for row, said in zip(rows, told)]
-    n_more = len(told) - _MAX_PLACES
-    return "; ".join(told[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
+        sentences = [
+            f"{place_text(row.doc_id, row.source, row.line)}: {sentence}" for row, sentence in zip(rows, sentences)
+        ]
+    n_more = len(sentences) - _MAX_PLACES
+    return "; ".join(sentences[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +261,16 @@ class ListedException:
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:
     """Return the contents that are empty after normalisation, each with the reason that `nearkin dedup` gives."""
-    found = dict[int, str]()
+    reasons = dict[int, str]()
     for content, text in _perhaps_blank(connection):
         left = normalise.normalised(strings([text]))
         if left.is_only_numbers is not None and left.is_only_numbers[0]:
-            found[content] = "numbers only"
+            reasons[content] = "numbers only"
         elif left.is_only_ignored is not None and left.is_only_ignored[0]:
-            found[content] = "ignored only"
+            reasons[content] = "ignored only"
         elif not left.texts[0].as_py():
-            found[content] = "empty"
-    return found
+            reasons[content] = "empty"
+    return reasons
 
 
 def blank_contents(connection: Connection, among: Collection[int] | None = None) -> list[int]:

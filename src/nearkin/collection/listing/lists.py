@@ -145,26 +145,26 @@ class DocumentFilter:
             is_member &= members.c.group_number == self.group
         if self.has_near_duplicates:
             is_member &= members.c.group_number.in_(_of_several_texts(is_member))
-        own = documents.alias("grouped")
-        return documents.c.content.in_(select(own.c.content).select_from(own.join(members)).where(is_member))
+        grouped = documents.alias("grouped")
+        return documents.c.content.in_(select(grouped.c.content).select_from(grouped.join(members)).where(is_member))
 
 
 def _of_several_texts(is_member: ColumnElement[bool]) -> Select[Any]:
     """Return the numbers of the groups whose current documents have several texts."""
-    own, current = documents.alias("in_groups"), documents.alias("of_groups")
-    is_live = exists().where(current.c.content == own.c.content, current.c.is_current)
-    grouped = select(members.c.group_number).select_from(own.join(members)).where(is_member, is_live)
-    return grouped.group_by(members.c.group_number).having(func.count(own.c.content.distinct()) > 1)
+    in_groups, current = documents.alias("in_groups"), documents.alias("of_groups")
+    is_live = exists().where(current.c.content == in_groups.c.content, current.c.is_current)
+    grouped = select(members.c.group_number).select_from(in_groups.join(members)).where(is_member, is_live)
+    return grouped.group_by(members.c.group_number).having(func.count(in_groups.c.content.distinct()) > 1)
 
 
 def _has_tag(tag: str) -> ColumnElement[bool]:
     """Condition for documents with a tag."""
     field, value = parsed(tag)
-    own = tags.alias("own_tags")  # a list joins the tags with dates
-    has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.field == field)
-    listed = BETWEEN_VALUES + own.c.value + BETWEEN_VALUES  # of a field with several values, each counts
+    own_tags = tags.alias("own_tags")  # a list joins the tags with dates
+    has_it = exists().where(own_tags.c.doc_id == documents.c.doc_id, own_tags.c.field == field)
+    listed = BETWEEN_VALUES + own_tags.c.value + BETWEEN_VALUES  # of a field with several values, each counts
     is_among = func.replace(listed, BETWEEN_VALUES + value + BETWEEN_VALUES, "") != listed
-    return has_it.where(or_(own.c.value == value, is_among)) if "=" in tag else has_it
+    return has_it.where(or_(own_tags.c.value == value, is_among)) if "=" in tag else has_it
 
 
 def _is_copy(others: FromClause) -> ColumnElement[bool]:
@@ -278,8 +278,8 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
 
 def n_late(connection: Connection, wanted: DocumentFilter) -> tuple[int, int]:
     """Count the documents and decisions that the groups of a condition do not have yet."""
-    asked = wanted.groups_asked(connection)
-    return (0, 0) if asked is None else (n_later_documents(connection, asked), n_later_decisions(connection, asked))
+    state = wanted.groups_asked(connection)
+    return (0, 0) if state is None else (n_later_documents(connection, state), n_later_decisions(connection, state))
 
 
 def listed_batches(
@@ -306,10 +306,10 @@ def listed_batches(
     query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(tags.c.value), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None
-    for some in rows.partitions(_ROWS_AT_A_TIME):
-        found = origins_of(connection, [row[0] for row in some]) if has_origins else {}
-        blank = set(blank_contents(connection, among={row.content for row in some if row.n_copies}))
-        yield _batch(some, groups, _principal_rows(connection, some, groups), found, blank)
+    for block in rows.partitions(_ROWS_AT_A_TIME):
+        origin_of = origins_of(connection, [row[0] for row in block]) if has_origins else {}
+        blank = set(blank_contents(connection, among={row.content for row in block if row.n_copies}))
+        yield _batch(block, groups, _principal_rows(connection, block, groups), origin_of, blank)
 
 
 def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
@@ -327,12 +327,14 @@ def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
 
 def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
     """Add the number of copies to a query, so that the documents with each text are counted once, not for each row."""
-    counted, own = documents.alias("counted"), documents.alias("own")
+    counted, current = documents.alias("counted"), documents.alias("own")
     counts = select(counted.c.content, func.count().label("n")).where(counted.c.is_current).group_by(counted.c.content)
     if is_cut:  # only the texts on the page
         counts = counts.where(counted.c.content.in_(page.with_only_columns(documents.c.content)))
     of_text = counts.subquery("of_text")
-    has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.is_current, own.c.content == documents.c.content)
+    has_it = exists().where(
+        current.c.doc_id == documents.c.doc_id, current.c.is_current, current.c.content == documents.c.content
+    )
     n_own = case((documents.c.is_current | has_it, 1), else_=0)
     query = page.outerjoin(of_text, of_text.c.content == documents.c.content)
     return query.add_columns(loads.c.added_at, (func.coalesce(of_text.c.n, 0) - n_own).label("n_copies"))
@@ -349,14 +351,14 @@ def _principal_rows(connection: Connection, rows: Sequence[Any], groups: GroupSt
     if groups is None:
         return {}
     numbers = {row[-1] for row in rows if row[-1] is not None}
-    return {number: one.row for number, one in shown_principals(connection, groups, numbers).items()}
+    return {number: principal.row for number, principal in shown_principals(connection, groups, numbers).items()}
 
 
 def _batch(
     rows: Sequence[Any],
     groups: GroupState | None,
     principals: Mapping[int, int],
-    found: Mapping[int, OriginValues],
+    origin_of: Mapping[int, OriginValues],
     blank: Set[int],
 ) -> pa.RecordBatch:
     """Make a batch of the rows."""
@@ -370,10 +372,10 @@ def _batch(
     }
     columns |= {"date": dates, "group": [group for _, group in of_groups]}
     columns["is_principal"] = [None if group is None else principals.get(group) == row for row, group in of_groups]
-    columns["extractor"] = extractors = [value_of(found.get(row[0]), "extractor") for row in rows]
-    kinds = (value_of(found.get(row[0]), "kind") for row in rows)  # an empty text file has one, as an exception
+    columns["extractor"] = extractors = [value_of(origin_of.get(row[0]), "extractor") for row in rows]
+    kinds = (value_of(origin_of.get(row[0]), "kind") for row in rows)  # an empty text file has one, as an exception
     columns["kind"] = [None if extractor is None else kind for kind, extractor in zip(kinds, extractors, strict=True)]
-    mails = [headers_of(found.get(row[0])) for row in rows]
+    mails = [headers_of(origin_of.get(row[0])) for row in rows]
     columns |= {name: [mail.get(name) for mail in mails] for name in _OF_MAIL}
     return pa.record_batch(
         [pa.array(columns[name], kind) for name, kind in zip(LISTED.names, LISTED.types)], schema=LISTED

@@ -88,8 +88,8 @@ def add_incoming(
     wave, store, counting = None if wave is None else checked_wave(wave), opened.store, opened.counting
 
     def known(digests: Sequence[bytes]) -> KnownTexts:
-        with store.reading() as own:
-            return known_texts(own, digests)
+        with store.reading() as reader:
+            return known_texts(reader, digests)
 
     rest, began_at = iter(incoming), time.monotonic()
     look = partial(examine, counting=counting, known=known, dialect=store.dialect)
@@ -97,8 +97,8 @@ def add_incoming(
     while n_bytes < _PREPARED_BYTES and (batch := next(rest, None)) is not None:
         first.append(batch)
         n_bytes += batch.batch.nbytes
-    with store.reading() as own:
-        generation, name = store.generation(own), wave or new_name(own)
+    with store.reading() as reader:
+        generation, name = store.generation(reader), wave or new_name(reader)
     # before others are kept from writing
     ready = list(map_ordered(partial(look, wave=name), first, threads=threads))
     took_s = time.monotonic() - began_at
@@ -127,8 +127,8 @@ def add_incoming(
         if not dry_run:
             opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
-        told = f"the documents are stored; the next query makes their index ({error})"
-        opened.progress.say(WarningMessage(told))
+        sentence = f"the documents are stored; the next query makes their index ({error})"
+        opened.progress.say(WarningMessage(sentence))
     return added
 
 

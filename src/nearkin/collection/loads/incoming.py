@@ -46,8 +46,10 @@ Known = Callable[[Sequence[bytes]], KnownTexts]
 def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
     """Look up digests, and compare each with the text stored under it."""
     contents, known = schema.contents.c, KnownTexts()
-    for some in in_slices(digests):
-        for digest, text in connection.execute(select(contents.digest, contents.text).where(contents.digest.in_(some))):
+    for block in in_slices(digests):
+        for digest, text in connection.execute(
+            select(contents.digest, contents.text).where(contents.digest.in_(block))
+        ):
             is_whole = unpacked(text, digest)[0] is not None
             # no compressed text is empty: an erased one is, even if its purge is lost
             (known.purged if text == b"" else known.whole if is_whole else known.damaged).add(bytes(digest))
@@ -56,11 +58,11 @@ def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
 
 def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
     """Return the contents with these digests, whether damaged or not."""
-    contents, found = schema.contents.c, dict[bytes, int]()
-    for some in in_slices(digests):
-        rows = connection.execute(select(contents.digest, contents.content).where(contents.digest.in_(some)))
-        found |= {bytes(digest): content for digest, content in rows}
-    return found
+    contents, numbers = schema.contents.c, dict[bytes, int]()
+    for block in in_slices(digests):
+        rows = connection.execute(select(contents.digest, contents.content).where(contents.digest.in_(block)))
+        numbers |= {bytes(digest): content for digest, content in rows}
+    return numbers
 
 
 _LEVEL = 3
@@ -102,7 +104,7 @@ def incoming_of(
         PARENT: [file.parent] * n,
         ORIGIN: [None if origin is None else origin.as_row()] * n,
     }
-    arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
+    arrays = [pa.array(columns.get(column.name, [None] * n), column.type) for column in DOCUMENTS_SCHEMA]
     batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
     return Incoming(batch=batch, sources=pa.array([source] * n, pa.large_string()), name=None)
 
@@ -144,9 +146,9 @@ class Examined:
             lines=[self.lines[place]],
             problems=[self.problems[place]],
             digests=[digest],
-            contents={one: self.contents[one] for one in of_text},
-            profiles={one: self.profiles[one] for one in of_text},
-            words={one: self.words[one] for one in of_text},
+            contents={content: self.contents[content] for content in of_text},
+            profiles={content: self.profiles[content] for content in of_text},
+            words={content: self.words[content] for content in of_text},
             damaged={digest} & self.damaged,
             origins={0: self.origins[place]} if place in self.origins else {},
             blank=frozenset({0} if place in self.blank else ()),
@@ -166,7 +168,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str,
     for digest in (*stored.whole, *stored.purged):
         del firsts[digest]
     if stored.purged:
-        problems = [problem or (PURGED if one in stored.purged else None) for one, problem in zip(digests, problems)]
+        problems = [problem or (PURGED if key in stored.purged else None) for key, problem in zip(digests, problems)]
     unknown = prepared.take(pa.array(firsts.values(), pa.int64()))
     contents, profiles = _contents(unknown, counting)
     words = dict(zip(firsts, word_tables.prepared(unknown["text"].to_pylist(), dialect), strict=True))
@@ -174,9 +176,9 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str,
         if len(content[-1]) > _MAX_STORED:
             problems = [
                 f"too long to be stored: {counted(len(content[-1]), 'byte')} when compressed"
-                if one == digest
+                if key == digest
                 else problem
-                for one, problem in zip(digests, problems)
+                for key, problem in zip(digests, problems)
             ]
     sources, lines = incoming.sources.to_pylist(), prepared["line"].to_pylist()
     blank = _blank(prepared["text"])
@@ -212,20 +214,22 @@ def _blank(texts: pa.LargeStringArray) -> frozenset[int]:
 def _origins(
     prepared: pa.RecordBatch, doc_ids: Sequence[str], problems: Sequence[str | None]
 ) -> dict[int, OriginValues]:
-    return {place: one for place, one in origins_in(prepared).items() if _is_storable(doc_ids[place], problems[place])}
+    return {
+        place: origin for place, origin in origins_in(prepared).items() if _is_storable(doc_ids[place], problems[place])
+    }
 
 
 def _plain_files(
     incoming: Incoming, doc_ids: Sequence[str], problems: Sequence[str | None], blank: Set[int]
 ) -> dict[int, OriginValues]:
-    found = {}
+    by_place = {}
     for place in sorted(blank | {place for place, problem in enumerate(problems) if problem is not None}):
         is_extracted = incoming.batch[ORIGIN][place].is_valid
         if is_extracted or not _is_storable(doc_ids[place], problems[place]):
             continue
         if (file := incoming.file_of(place)) is not None:
-            found[place] = of_plain_file(kind_of_plain(file[0], problems[place]), *file[1:])
-    return found
+            by_place[place] = of_plain_file(kind_of_plain(file[0], problems[place]), *file[1:])
+    return by_place
 
 
 def _is_storable(doc_id: str, problem: str | None) -> bool:
@@ -287,11 +291,11 @@ class SeenIds:
         return self._are_in_parts(_hashes(doc_ids))
 
     def _are_in_parts(self, hashes: U64) -> Bool:
-        found = np.zeros(len(hashes), np.bool_)
+        is_in = np.zeros(len(hashes), np.bool_)
         for part in self._parts:
             places = np.minimum(np.searchsorted(part, hashes), len(part) - 1)
-            found |= part[places] == hashes
-        return found
+            is_in |= part[places] == hashes
+        return is_in
 
 
 def _hashes(doc_ids: Sequence[str]) -> U64:

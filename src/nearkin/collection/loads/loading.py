@@ -78,8 +78,8 @@ def _newest_of(connection: Connection, doc_ids: set[str]) -> dict[str, _Newest]:
     columns = schema.documents.c
     query = select(columns.doc_id, *(columns[name] for name in _Newest._fields)).order_by(columns.version)
     newest = dict[str, _Newest]()
-    for some in in_slices(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
-        for doc_id, *version in connection.execute(query.where(columns.doc_id.in_(some))):
+    for block in in_slices(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
+        for doc_id, *version in connection.execute(query.where(columns.doc_id.in_(block))):
             newest[doc_id] = _Newest(*version)
     return newest
 
@@ -178,7 +178,9 @@ class Load:
         )
         self._repair(examined, batch.numbers)
         with_origins = {examined.doc_ids[i] for i in examined.origins}
-        current = [batch.newest[one].row for one in with_origins & batch.newest.keys() if batch.newest[one].is_current]
+        current = [
+            batch.newest[doc_id].row for doc_id in with_origins & batch.newest.keys() if batch.newest[doc_id].is_current
+        ]
         self.origins.look_up(current, examined.doc_ids)
         for i, problem in enumerate(examined.problems):
             if problem is None:
@@ -210,8 +212,8 @@ class Load:
         """Write the rows of a batch; keys of a document that is checked in are stored in any case."""
         rows, words = batch.rows, batch.examined.words
         documents = schema.documents
-        for some in in_slices(rows.replaced):
-            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
+        for block in in_slices(rows.replaced):
+            self.connection.execute(update(documents).where(documents.c.row.in_(block)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
         numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
@@ -339,11 +341,11 @@ class LoadOrigins:
     def look_up(self, rows: Sequence[int], doc_ids: Sequence[str]) -> None:
         """Look up the origins of current versions of documents, and what was said of ids that were not stored."""
         self._known = {}
-        for some in in_slices(rows):
-            for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(some))):
+        for block in in_slices(rows):
+            for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(block))):
                 self._known[row.row] = row.number, row.sha256
-        for some in in_slices([name for name in dict.fromkeys(map(as_name, doc_ids)) if name not in self.former]):
-            is_former = stored.IS_EXCEPTION & origins.c.doc_id.in_(some)
+        for block in in_slices([name for name in dict.fromkeys(map(as_name, doc_ids)) if name not in self.former]):
+            is_former = stored.IS_EXCEPTION & origins.c.doc_id.in_(block)
             for row in self.connection.execute(stored.with_origins().where(is_former).order_by(origins.c.number)):
                 self.former.setdefault(row.doc_id, []).append(tuple(row[stored.SOURCE :]))
 
@@ -363,15 +365,19 @@ class LoadOrigins:
 
     def write(self) -> None:
         """Write what was taken, after the documents."""
-        stored.forget(self.connection, [origins.c.number.in_(some) for some in in_slices(self._replaced)])
+        stored.forget(self.connection, [origins.c.number.in_(block) for block in in_slices(self._replaced)])
         self._insert(self._new)
         self._new, self._replaced = [], []
 
     def finish(self) -> None:
         """Replace the exceptions of all ids that the load brought by its own."""
-        other = {one for one in self.former.keys() | self.failing if self.former.get(one) != self.failing.get(one)}
+        other = {
+            doc_id
+            for doc_id in self.former.keys() | self.failing
+            if self.former.get(doc_id) != self.failing.get(doc_id)
+        }
         gone = sorted(other & self.former.keys())
-        mine = [stored.IS_EXCEPTION & origins.c.doc_id.in_(some) for some in in_slices(gone)]
+        mine = [stored.IS_EXCEPTION & origins.c.doc_id.in_(block) for block in in_slices(gone)]
         stored.forget(self.connection, mine)
         self.n_written += len(gone)
         self._insert([(None, name, *row) for name, rows in self.failing.items() if name in other for row in rows])

@@ -113,8 +113,8 @@ class _Division:
         step = max(1, _VALUES_AT_A_TIME // len(of_anchors))
         for start in range(0, len(units), step):
             stop = min(start + step, len(units))
-            some = order[starts[start] : starts[stop]]
-            near = self._nearness(members[some], unit_of[some] - start, of_anchors, anchors)
+            block = order[starts[start] : starts[stop]]
+            near = self._nearness(members[block], unit_of[block] - start, of_anchors, anchors)
             if is_leaving.any() and not is_leaving.all():
                 near[is_leaving & (near < self._of_equal(of_anchors))] = -np.inf
             best[start:stop] = near.argmax(1)
@@ -138,20 +138,20 @@ class _Division:
 
     def _of_equal(self, places: I64) -> float:
         """Return the similarity of a content to itself; it is the same for all."""
-        own = self.nodes[places[:1]]
-        return np.inf if self.similarity is None else float(self.similarity(own, own)[0, 0])
+        node = self.nodes[places[:1]]
+        return np.inf if self.similarity is None else float(self.similarity(node, node)[0, 0])
 
 
 def _coloured(nearness: F64, opponents: dict[int, set[int]]) -> I64:
     """Return the part of each anchor: the nearest earlier one without an opponent, or a new one."""
     part_of, n_parts = np.zeros(len(nearness), np.int64), 0
-    for one in range(len(nearness)):
-        closed = {int(part_of[other]) for other in opponents[one] if other < one}
-        open_to = [other for other in range(one) if int(part_of[other]) not in closed]
+    for member in range(len(nearness)):
+        closed = {int(part_of[other]) for other in opponents[member] if other < member}
+        open_to = [other for other in range(member) if int(part_of[other]) not in closed]
         if open_to:
-            part_of[one] = part_of[open_to[int(nearness[one, open_to].argmax())]]
+            part_of[member] = part_of[open_to[int(nearness[member, open_to].argmax())]]
         else:
-            part_of[one], n_parts = n_parts, n_parts + 1
+            part_of[member], n_parts = n_parts, n_parts + 1
     return part_of
 
 
@@ -187,16 +187,16 @@ class Forest:
             high = np.concatenate([b, known]).astype(np.uint32)
             self._parent = components(low, high, len(self._parent), work_bytes=len(low))
             return
-        for one, other in zip(a.tolist(), b.tolist()):
-            ends = sorted((self._root(one), self._root(other)))
+        for content, other in zip(a.tolist(), b.tolist()):
+            ends = sorted((self._root(content), self._root(other)))
             self._parent[ends[1]] = ends[0]
 
     def roots(self, contents: I64) -> I64:
         """Return the lowest content of the component of each."""
-        found: I64 = self._parent[contents].astype(np.int64)
-        while not np.array_equal(following := self._parent[found], found):
-            found = following.astype(np.int64)
-        return found
+        roots: I64 = self._parent[contents].astype(np.int64)
+        while not np.array_equal(following := self._parent[roots], roots):
+            roots = following.astype(np.int64)
+        return roots
 
     def are_apart(self, left: I64, right: I64) -> Bool:
         """Whether the contents of each pair are in different components."""
@@ -249,8 +249,8 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
 
 
 def _split(contents: I64, labels: I64) -> list[I64]:
-    found = [contents[labels == label] for label in np.unique(labels)]
-    return sorted(found, key=lambda part: int(part.min()))
+    parts = [contents[labels == label] for label in np.unique(labels)]
+    return sorted(parts, key=lambda part: int(part.min()))
 
 
 def _joined(pieces: Sequence[I64], anchors: I64, linked: Linked) -> list[I64]:

@@ -59,9 +59,9 @@ class PairMeasures:
         relative, n_dimensions = np.zeros(len(left)), self.counting.letters.n_dimensions
         for start in range(0, len(left), _AT_A_TIME):
             part = slice(start, start + _AT_A_TIME)
-            one, other = (counts_of(self.segments, column[part], n_dimensions) for column in (left, right))
-            gaps = one.astype(np.int64) - other
-            longest = np.maximum(np.maximum(squared_lengths(one), squared_lengths(other)), 1)
+            counts, other = (counts_of(self.segments, column[part], n_dimensions) for column in (left, right))
+            gaps = counts.astype(np.int64) - other
+            longest = np.maximum(np.maximum(squared_lengths(counts), squared_lengths(other)), 1)
             relative[part] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps) / longest)
         return relative
 
@@ -73,10 +73,10 @@ class Matching(Protocol):
     def is_comparable(self) -> Bool:
         """Whether each content has enough letters or words; copies of others form no group."""
 
-    def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
+    def link(self, forest: Forest, queries: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect the asked contents with all live matches; return the number of pairs left uncompared."""
 
-    def is_match(self, found: Similarities) -> Bool:
+    def is_match(self, similarities: Similarities) -> Bool:
         """Whether each pair of contents matches."""
 
     def promising(self, content: int, others: I64) -> I64:
@@ -91,25 +91,25 @@ class LetterMatching:
     gamma: float
     is_comparable: Bool
 
-    def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
+    def link(self, forest: Forest, queries: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect all matches; none is left uncompared."""
         measures = self.measures
-        clusters = RangePairs(measures.counting, measures.segments, asked, is_live, self.gamma)
-        asked = link_clusters(clusters, self.gamma, forest)
-        search = RangePairs(measures.counting, measures.segments, asked, is_live, self.gamma)
+        clusters = RangePairs(measures.counting, measures.segments, queries, is_live, self.gamma)
+        queries = link_clusters(clusters, self.gamma, forest)
+        search = RangePairs(measures.counting, measures.segments, queries, is_live, self.gamma)
         n_queries = _PAIRS_AT_A_TIME // (threads * max(1, len(is_live)))
         n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
-        parts = [slice(start, start + n_queries) for start in range(0, len(asked), n_queries)]
-        progress.start("compare", len(asked), "documents")
+        parts = [slice(start, start + n_queries) for start in range(0, len(queries), n_queries)]
+        progress.start("compare", len(queries), "documents")
         for part, (left, right) in zip(parts, map_ordered(search.pairs_of, parts, threads=threads)):
-            progress.advance(len(asked[part]))
+            progress.advance(len(queries[part]))
             forest.connect(left, right)
         progress.finish()
         return 0
 
-    def is_match(self, found: Similarities) -> Bool:
+    def is_match(self, similarities: Similarities) -> Bool:
         """Whether either is within gamma of the other."""
-        return found.relative_distance <= self.gamma
+        return similarities.relative_distance <= self.gamma
 
     def promising(self, content: int, others: I64) -> I64:
         """Return the others, the nearest first."""
@@ -132,15 +132,15 @@ class WordMatching:
         """Whether each content has words."""
         return self._is_comparable
 
-    def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
+    def link(self, forest: Forest, queries: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect all matches, except of components and hot texts whose nearest pairs do not match."""
         is_live = is_live & self._is_comparable
         links = WordLinks(self._words, self._sets, self._threshold, self._reach)
-        return links.link(forest, asked[is_live[asked]], is_live, threads=threads, progress=progress)
+        return links.link(forest, queries[is_live[queries]], is_live, threads=threads, progress=progress)
 
-    def is_match(self, found: Similarities) -> Bool:
+    def is_match(self, similarities: Similarities) -> Bool:
         """Whether the Jaccard similarity reaches the threshold."""
-        return found.jaccard >= self._threshold
+        return similarities.jaccard >= self._threshold
 
     def promising(self, content: int, others: I64) -> I64:
         """Return the others with the nearest signatures."""
@@ -234,22 +234,22 @@ class RangePairs:
 
     def pairs_of(self, part: slice) -> tuple[I64, I64]:
         """Return the pairs of some queries, those of two queries only from the lower one."""
-        some = self.asked[part]
-        vectors = self._vectors_of(some)
+        queries = self.asked[part]
+        vectors = self._vectors_of(queries)
         # a text that finds the query is at most this far from it, relative to the query's own length
         wide = self._queries(vectors, self._reach)
-        limits = self._limits_of(some)
-        survivors = np.zeros((len(some), 3), np.int64)
-        found: list[tuple[I64, I64]] = [(some[:0],) * 2]
+        limits = self._limits_of(queries)
+        survivors = np.zeros((len(queries), 3), np.int64)
+        pairs: list[tuple[I64, I64]] = [(queries[:0],) * 2]
         for segment in self._segments:
             for query, place, square in segment.vectors.matches(vectors.counts, wide.lengths, wide.limits, survivors):
-                left, right = some[query], place.astype(np.int64) + segment.first
+                left, right = queries[query], place.astype(np.int64) + segment.first
                 is_pair = self.is_live[right] & ((left < right) | ~self._is_asked[right])
                 is_pair &= left != right
                 far = np.flatnonzero(is_pair & (square > limits[query]))
                 is_pair[far] = square[far] <= self._limits_of(right[far])
-                found.append((left[is_pair], right[is_pair]))
-        lefts, rights = (np.concatenate(column) for column in zip(*found, strict=True))
+                pairs.append((left[is_pair], right[is_pair]))
+        lefts, rights = (np.concatenate(column) for column in zip(*pairs, strict=True))
         return lefts, rights
 
     def length_of(self, content: int) -> float:
@@ -261,11 +261,11 @@ class RangePairs:
         """Return the live contents within another gamma, and their squared distances."""
         vectors = self._vectors_of(np.array([content]))
         wide, survivors = self._queries(vectors, gamma), np.zeros((1, 3), np.int64)
-        found: list[tuple[I64, I64]] = [(self.asked[:0],) * 2]
+        parts: list[tuple[I64, I64]] = [(self.asked[:0],) * 2]
         for segment in self._segments:
             for _, place, square in segment.vectors.matches(vectors.counts, wide.lengths, wide.limits, survivors):
-                found.append((place.astype(np.int64) + segment.first, square))
-        contents, squares = (np.concatenate(column) for column in zip(*found, strict=True))
+                parts.append((place.astype(np.int64) + segment.first, square))
+        contents, squares = (np.concatenate(column) for column in zip(*parts, strict=True))
         is_it = self.is_live[contents]
         return contents[is_it], squares[is_it]
 
@@ -280,8 +280,8 @@ class RangePairs:
         limits = self._limits[contents]
         unknown = np.unique(contents[limits == _UNKNOWN])
         for start in range(0, len(unknown), _CONTENTS_AT_A_TIME):
-            some = unknown[start : start + _CONTENTS_AT_A_TIME]
-            self._limits[some] = self._queries(self._vectors_of(some), self._gamma).limits
+            block = unknown[start : start + _CONTENTS_AT_A_TIME]
+            self._limits[block] = self._queries(self._vectors_of(block), self._gamma).limits
         return self._limits[contents] if len(unknown) else limits
 
     def _vectors_of(self, contents: I64) -> LetterVectors:

@@ -43,15 +43,15 @@ class WordLinks:
         self._words, self._sets, self._threshold, self._reach = words, sets, threshold, reach
         self._n_rest_left = MAX_REST
 
-    def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
+    def link(self, forest: Forest, queries: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect the asked contents with all live matches; return the number of pairs left uncompared."""
-        if not len(asked):
+        if not len(queries):
             return 0
-        self._link_buckets(forest, asked, is_live)
-        is_hot = self._hot(forest, asked, is_live)
+        self._link_buckets(forest, queries, is_live)
+        is_hot = self._hot(forest, queries, is_live)
         apart = _Apart(forest)
         for left, right, bits in near_signatures(
-            self._words, asked, is_live, self._reach, forest=forest, threads=threads, progress=progress
+            self._words, queries, is_live, self._reach, forest=forest, threads=threads, progress=progress
         ):
             is_near = ~(is_hot[left] & is_hot[right])
             hot = np.flatnonzero(~is_near)
@@ -60,11 +60,11 @@ class WordLinks:
             apart.add(*self._settle(forest, left[is_near], right[is_near], bits[is_near]))
         return apart.count()
 
-    def _link_buckets(self, forest: Forest, asked: I64, is_live: Bool) -> None:
+    def _link_buckets(self, forest: Forest, queries: I64, is_live: Bool) -> None:
         """Connect texts that share a part of their signatures with the first such text, if they match."""
         live = np.flatnonzero(is_live)
         is_asked = np.zeros(len(is_live), np.bool_)
-        is_asked[asked] = True
+        is_asked[queries] = True
         bands = np.ascontiguousarray(self._words[live]).view(np.uint32)
         for band in bands.T:
             _, firsts, of_band = np.unique(band, return_index=True, return_inverse=True)
@@ -74,7 +74,7 @@ class WordLinks:
             is_news = forest.are_apart(left, right)
             self._connect(forest, left[is_news], right[is_news])
 
-    def _hot(self, forest: Forest, asked: I64, is_live: Bool) -> Bool:
+    def _hot(self, forest: Forest, queries: I64, is_live: Bool) -> Bool:
         """Return which texts have very many candidates in other components, estimated from a sample."""
         is_hot = np.zeros(len(is_live), np.bool_)
         live = np.flatnonzero(is_live)
@@ -85,16 +85,16 @@ class WordLinks:
         tiles, room = tiled(self._words, sample), (np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16))
         limit = MAX_CANDIDATES * n_sampled / len(live)
         for start in range(0, len(live), _QUERIES_AT_A_TIME):
-            some = live[start : start + _QUERIES_AT_A_TIME]
-            n_near = np.zeros(len(some), np.int64)
-            starts, ends = np.zeros(len(some), np.int64), np.full(len(some), n_sampled)
+            block = live[start : start + _QUERIES_AT_A_TIME]
+            n_near = np.zeros(len(block), np.int64)
+            starts, ends = np.zeros(len(block), np.int64), np.full(len(block), n_sampled)
             for n in near_in_tiles(
-                self._words[some], tiles, starts, ends, distance=self._reach, pairs=room[0], distances=room[1]
+                self._words[block], tiles, starts, ends, distance=self._reach, pairs=room[0], distances=room[1]
             ):
                 at = (room[0][:n] >> np.uint64(32)).astype(np.int64)
                 others = sample[(room[0][:n] & np.uint64(0xFFFFFFFF)).astype(np.int64)]
-                n_near += np.bincount(at[forest.are_apart(some[at], others)], minlength=len(some))
-            is_hot[some] = n_near > limit
+                n_near += np.bincount(at[forest.are_apart(block[at], others)], minlength=len(block))
+            is_hot[block] = n_near > limit
         return is_hot
 
     def _settle(self, forest: Forest, left: I64, right: I64, bits: I64) -> tuple[I64, I64]:
@@ -133,11 +133,11 @@ def _nearest_of_each(left: I64, bits: I64, n: int) -> I64:
         return left
     is_left = np.zeros(int(left.max()) + 1, np.bool_)
     is_left[left] = True
-    own = (np.cumsum(is_left) - 1)[left]
+    place = (np.cumsum(is_left) - 1)[left]
     n_bits = int(bits.max()) + 1
-    n_of = np.bincount(own * n_bits + bits, minlength=(int(own.max()) + 1) * n_bits).reshape(-1, n_bits)
+    n_of = np.bincount(place * n_bits + bits, minlength=(int(place.max()) + 1) * n_bits).reshape(-1, n_bits)
     is_chosen = np.cumsum(n_of, axis=1) <= n
-    return np.flatnonzero(is_chosen[own, bits])
+    return np.flatnonzero(is_chosen[place, bits])
 
 
 def _first_of_each(low: I64, high: I64, bits: I64, n: int) -> I64:
@@ -181,7 +181,7 @@ _MAX_CONNECTED = 1 << 22
 
 def near_signatures(
     words: U64,
-    asked: I64,
+    queries: I64,
     is_live: Bool,
     reach: int,
     *,
@@ -200,20 +200,20 @@ def near_signatures(
     asked : int64 array, shape (n_asked,)
         Contents to compare with all others; live.
     """
-    asked = np.unique(asked)
+    queries = np.unique(queries)
     others = is_live.copy()
-    others[asked] = False
+    others[queries] = False
     ordered = _SignatureOrders(words, np.flatnonzero(others), forest)
-    progress.start("compare", len(asked), "documents")
-    while len(asked):
-        texts, n_done, n_connected = ordered(asked), 0, 0
+    progress.start("compare", len(queries), "documents")
+    while len(queries):
+        texts, n_done, n_connected = ordered(queries), 0, 0
 
         def pairs_of(part: slice, texts: _SignatureOrder = texts) -> tuple[Near, int]:
             return texts.pairs_of(part, reach, forest.are_apart)
 
-        parts = _parts(len(asked), _PAIRS_AT_A_TIME // max(1, len(texts.order)))
-        with closing(map_ordered(pairs_of, parts, threads=threads)) as found:
-            for part, (pairs, n_dropped) in zip(parts, found, strict=False):
+        parts = _parts(len(queries), _PAIRS_AT_A_TIME // max(1, len(texts.order)))
+        with closing(map_ordered(pairs_of, parts, threads=threads)) as results:
+            for part, (pairs, n_dropped) in zip(parts, results, strict=False):
                 progress.advance(part.stop - part.start)
                 # more or fewer were dropped, depending on the batches that the caller had connected by then
                 is_apart = forest.are_apart(*pairs[:2])
@@ -223,7 +223,7 @@ def near_signatures(
                 n_done, n_connected = part.stop, n_connected + n_dropped
                 if n_connected > max(_MAX_CONNECTED, len(texts.order)):
                     break
-        asked = np.sort(texts.order[n_done : len(asked)])
+        queries = np.sort(texts.order[n_done : len(queries)])
     progress.finish()
 
 
@@ -241,19 +241,19 @@ class _SignatureOrder:
 
     def pairs_of(self, part: slice, reach: int, is_wanted: Callable[[I64, I64], Bool]) -> tuple[Near, int]:
         """Return the wanted pairs of some texts with later ones of other components, and the number of others."""
-        own = self.words[self.order[part]]
+        words = self.words[self.order[part]]
         room = np.empty(_ROOM_OF_PAIRS, np.uint64), np.empty(_ROOM_OF_PAIRS, np.uint16)
-        found: list[Near] = [(self.order[:0],) * 3]
+        pairs: list[Near] = [(self.order[:0],) * 3]
         n_dropped = 0
-        ends = np.full(len(own), len(self.order))
+        ends = np.full(len(words), len(self.order))
         for starts, stops in ((self.after_own[part], self.others_start[part]), (self.others_end[part], ends)):
-            for n in near_in_tiles(own, self.tiles, starts, stops, distance=reach, pairs=room[0], distances=room[1]):
+            for n in near_in_tiles(words, self.tiles, starts, stops, distance=reach, pairs=room[0], distances=room[1]):
                 left = self.order[part.start + (room[0][:n] >> np.uint64(32)).astype(np.int64)]
                 right = self.order[(room[0][:n] & np.uint64(0xFFFFFFFF)).astype(np.int64)]
                 is_new = is_wanted(left, right)
                 n_dropped += n - int(is_new.sum())
-                found.append((left[is_new], right[is_new], room[1][:n][is_new].astype(np.int64)))
-        lefts, rights, bits = (np.concatenate(column) for column in zip(*found, strict=True))
+                pairs.append((left[is_new], right[is_new], room[1][:n][is_new].astype(np.int64)))
+        lefts, rights, bits = (np.concatenate(column) for column in zip(*pairs, strict=True))
         return (lefts, rights, bits), n_dropped
 
 
@@ -264,17 +264,17 @@ class _SignatureOrders:
     forest: Forest
 
     def __call__(self, asked: I64) -> _SignatureOrder:
-        own, own_roots = self._by_component(asked)
+        ordered_queries, own_roots = self._by_component(asked)
         others, roots = self._by_component(self.others)
-        order = np.concatenate([own, others])
+        order = np.concatenate([ordered_queries, others])
         return _SignatureOrder(
             words=self.words,
             tiles=tiled(self.words, order),
             order=order,
-            n_asked=len(own),
+            n_asked=len(ordered_queries),
             after_own=np.searchsorted(own_roots, own_roots, side="right").astype(np.int64),
-            others_start=len(own) + np.searchsorted(roots, own_roots, side="left").astype(np.int64),
-            others_end=len(own) + np.searchsorted(roots, own_roots, side="right").astype(np.int64),
+            others_start=len(ordered_queries) + np.searchsorted(roots, own_roots, side="left").astype(np.int64),
+            others_end=len(ordered_queries) + np.searchsorted(roots, own_roots, side="right").astype(np.int64),
         )
 
     def _by_component(self, contents: I64) -> tuple[I64, I64]:

@@ -41,10 +41,10 @@ def purged_contents(connection: Connection, numbers: Iterable[int] | None = None
     """Return those contents that were erased, with the number of the activity."""
     if numbers is None:
         return dict(connection.execute(select(purges)).all())
-    found = dict[int, int]()
-    for some in in_slices(list(numbers)):
-        found |= dict(connection.execute(select(purges).where(purges.c.content.in_(some))).all())
-    return found
+    purged = dict[int, int]()
+    for block in in_slices(list(numbers)):
+        purged |= dict(connection.execute(select(purges).where(purges.c.content.in_(block))).all())
+    return purged
 
 
 def faults_of_purges(connection: Connection) -> list[str]:
@@ -94,15 +94,15 @@ def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
 
 
 def _with_texts(connection: Connection, query: Select[Any], numbers: Sequence[int]) -> Iterator[tuple[Any, str]]:
-    found = set[int]()
-    for some in in_slices(numbers):
-        for row in connection.execute(query, {"values": some}):
+    stored = set[int]()
+    for block in in_slices(numbers):
+        for row in connection.execute(query, {"values": block}):
             text, reason = unpacked(row.text, row.digest)
             if text is None:
                 raise _damaged_text_of(connection, row.content, reason)
-            found.add(row.content)
+            stored.add(row.content)
             yield row, text
-    if missing := [number for number in numbers if number not in found]:
+    if missing := [number for number in numbers if number not in stored]:
         raise damaged_collection(f"the stored text number {missing[0]} is missing")
 
 
@@ -138,9 +138,9 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     vectors, signed = counting.count(texts), counting.sign(texts)
     number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
     signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
-    own = _NOT_STORED if number is None else int(number)
+    content = _NOT_STORED if number is None else int(number)
     return Content(
-        number=own,
+        number=content,
         digest=digest,
         counts=np.pad(vectors.counts[0], (0, N_LATIN + N_BUCKETS - len(vectors.counts[0]))),
         is_counted=bool(vectors.is_counted[0]),

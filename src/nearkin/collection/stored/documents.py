@@ -53,34 +53,37 @@ def _stored_document(row: Any) -> StoredDocument:
     return StoredDocument(**{name: getattr(row, name) for name in _FIELDS})
 
 
-_FIELDS = tuple(one.name for one in fields(StoredDocument))
+_FIELDS = tuple(field.name for field in fields(StoredDocument))
 
 
 def documents_by_row(
     connection: Connection, column: ColumnElement[Any], values: Iterable[Any]
 ) -> dict[int, StoredDocument]:
     """Return, by row, all versions in which a column of ``documents`` has one of some values."""
-    wanted, found = [one for one in values if not isinstance(one, str) or is_storable(one)], dict[int, StoredDocument]()
-    for some in in_slices(wanted):
-        rows = connection.execute(with_documents().where(column.in_(some)).order_by(documents.c.row)).all()
-        found |= {row.row: _stored_document(row) for row in rows}
-    return found
+    wanted, records = (
+        [value for value in values if not isinstance(value, str) or is_storable(value)],
+        dict[int, StoredDocument](),
+    )
+    for block in in_slices(wanted):
+        rows = connection.execute(with_documents().where(column.in_(block)).order_by(documents.c.row)).all()
+        records |= {row.row: _stored_document(row) for row in rows}
+    return records
 
 
 def current_documents(connection: Connection, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
     """Return the first ``limit`` current documents with these contents, by content, then as added; and their number."""
-    found: list[StoredDocument] = []
+    current: list[StoredDocument] = []
     n_found = 0
-    for some in in_slices(numbers):
-        if len(found) < limit:
-            places = {number: place for place, number in enumerate(some)}
-            rows = connection.execute(current_with(documents.c.content), {"values": some}).all()
-            records = sorted(stored_documents(rows), key=lambda one: places[one.content])
-            found += records[: limit - len(found)]
+    for block in in_slices(numbers):
+        if len(current) < limit:
+            places = {number: place for place, number in enumerate(block)}
+            rows = connection.execute(current_with(documents.c.content), {"values": block}).all()
+            records = sorted(stored_documents(rows), key=lambda record: places[record.content])
+            current += records[: limit - len(current)]
             n_found += len(records)
         else:
-            n_found += n_rows(connection, documents, documents.c.content.in_(some), documents.c.is_current)
-    return found, n_found
+            n_found += n_rows(connection, documents, documents.c.content.in_(block), documents.c.is_current)
+    return current, n_found
 
 
 _SIZES = select(documents.c.content, contents.c.n_bytes).select_from(documents.outerjoin(contents))
@@ -89,7 +92,7 @@ _SIZES = _SIZES.where(among(documents.c.content) & documents.c.is_current)
 
 def sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
     """Return the contents that a current document has, in the same order, with the bytes of their texts."""
-    rows = (row for some in in_slices(numbers) for row in connection.execute(_SIZES, {"values": some}))
+    rows = (row for block in in_slices(numbers) for row in connection.execute(_SIZES, {"values": block}))
     sizes = {content: n_bytes if isinstance(n_bytes, int) else 0 for content, n_bytes in rows}
     return {number: sizes[number] for number in numbers if number in sizes}
 
@@ -212,7 +215,7 @@ _ROWS = select(*(documents.c[name] for name in DocumentRow._fields)).order_by(do
 def document_rows(connection: Connection, column: ColumnElement[Any], values: Iterable[Any]) -> list[DocumentRow]:
     """Return the rows of all versions in which a column of ``documents`` has one of some values."""
     wanted = list(dict.fromkeys(value for value in values if not isinstance(value, str) or is_storable(value)))
-    return sorted(row for some in in_slices(wanted) for row in rows_where(connection, column.in_(some)))
+    return sorted(row for block in in_slices(wanted) for row in rows_where(connection, column.in_(block)))
 
 
 def current_rows(connection: Connection, column: ColumnElement[Any], values: Iterable[Any]) -> list[DocumentRow]:

@@ -102,8 +102,8 @@ class GroupState:
         number = None if stored is None else stored.grouping
         columns = members.c.row, members.c.group_number, documents.c.content, members.c.is_principal
         query = select(*columns).select_from(members.join(documents)).where((members.c.grouping == number) & is_member)
-        found = connection.execute(query.order_by(members.c.row)).all()
-        rows, of_rows, contents = (np.array([row[i] for row in found], np.int64) for i in range(3))
+        records = connection.execute(query.order_by(members.c.row)).all()
+        rows, of_rows, contents = (np.array([row[i] for row in records], np.int64) for i in range(3))
         distinct, first = np.unique(contents, return_index=True)
         of_contents = of_rows[first]
         for column in (rows, of_rows, distinct, of_contents):  # many share them; see `known`
@@ -116,7 +116,7 @@ class GroupState:
             rows=rows,
             row_groups=of_rows,
             membership=Membership(distinct, of_contents),
-            principals={row.group_number: row.row for row in found if row.is_principal},
+            principals={row.group_number: row.row for row in records if row.is_principal},
         )
 
     @classmethod
@@ -173,11 +173,11 @@ def store(connection: Connection, before: GroupState, now: GroupState) -> None:
     seen = now.seen_row, now.next_group, now.last_activity, now.n_not_compared
     connection.execute(insert(groupings).values((number, call, before.tolerance, at, last_load, *seen)))
     either = np.union1d(before.rows, now.rows)
-    were, are = (_memberships(either, one.rows, one.row_groups, one.principals) for one in (before, now))
+    were, are = (_memberships(either, state.rows, state.row_groups, state.principals) for state in (before, now))
     is_other = were != are
     rows, memberships = either[is_other], are[is_other]
-    for some in in_slices(rows.tolist() if before.number is not None else []):
-        is_one = (members.c.grouping == number) & members.c.row.in_(some) & members.c.until.is_(None)
+    for block in in_slices(rows.tolist() if before.number is not None else []):
+        is_one = (members.c.grouping == number) & members.c.row.in_(block) & members.c.until.is_(None)
         connection.execute(update(members).where(is_one).values(until=call))
     rows, memberships = rows[memberships > 0], memberships[memberships > 0]
     for start in range(0, len(rows), _AT_A_TIME):

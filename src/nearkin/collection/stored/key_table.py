@@ -53,10 +53,10 @@ class DerivedData:
     def _state(self, connection: Connection) -> tuple[int | None, int]:
         """Return the end of the stored data and the number of contents, which one statement reads."""
         names = {"name": self.name, "end": f"{self.name}_end"}
-        fingerprint, said, n_stored = connection.execute(_STATE, names).one()
-        is_number = said is not None and said.isascii() and said.isdecimal() and len(said) < 19
-        is_usable = fingerprint == self.fingerprint and is_number and int(said) <= n_stored
-        return int(said) if is_usable else None, int(n_stored)
+        fingerprint, fact, n_stored = connection.execute(_STATE, names).one()
+        is_number = fact is not None and fact.isascii() and fact.isdecimal() and len(fact) < 19
+        is_usable = fingerprint == self.fingerprint and is_number and int(fact) <= n_stored
+        return int(fact) if is_usable else None, int(n_stored)
 
     def write_end(self, connection: Connection, store: Store, end: int) -> None:
         """Record, in a write transaction, that all contents below a number have today's data."""
@@ -205,9 +205,9 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the keys of erased texts; none are expected any more."""
-    for some in in_slices(numbers):
-        connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
-        connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
+    for block in in_slices(numbers):
+        connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(block)))
+        connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(block)))
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -233,8 +233,8 @@ def _is_right(connection: Connection, store: Store, counting: TextCounting, prog
         n_marks += len(numbers)
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
-    for some in rows.partitions(_ROWS_AT_A_TIME):
-        values, contents = np.array([tuple(row) for row in some], np.int64).T
+    for block in rows.partitions(_ROWS_AT_A_TIME):
+        values, contents = np.array([tuple(row) for row in block], np.int64).T
         stored += _checksum(values, contents)
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
     return n_stored == n_marks and np.array_equal(expected, stored)

@@ -69,7 +69,7 @@ def keys_of(texts: Sequence[str], ignored: Ignored = NOTHING) -> Keys:
         (SAMPLE, sampled, set_of_key),
     ]
     values = np.concatenate([part ^ _APART[kind] for kind, part, _ in parts]).view(np.int64)
-    owners = np.concatenate([own for _, _, own in parts])
+    owners = np.concatenate([owner for _, _, owner in parts])
     kinds = np.concatenate([np.full(len(part), kind, np.uint8) for kind, part, _ in parts])
     order = np.lexsort((values, owners))
     is_first = np.ones(len(order), np.bool_)

@@ -43,11 +43,11 @@ def origins_in(prepared: pa.RecordBatch) -> dict[int, OriginValues]:
     columns = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
     if not columns:
         return {}  # texts that were not extracted cost nothing here
-    has_one = np.logical_or.reduce([one.is_valid().to_numpy(zero_copy_only=False) for one in columns.values()])
+    has_one = np.logical_or.reduce([column.is_valid().to_numpy(zero_copy_only=False) for column in columns.values()])
     places = np.flatnonzero(has_one)
-    told = {name: one.take(pa.array(places)).to_pylist() for name, one in columns.items()}
+    values = {name: array.take(pa.array(places)).to_pylist() for name, array in columns.items()}
     nothing = [None] * len(places)
-    parents, origins_told = told.get(PARENT, nothing), told.get(ORIGIN, nothing)
+    parents, origins_told = values.get(PARENT, nothing), values.get(ORIGIN, nothing)
     return {
         place: _values(parent, origin)
         for place, parent, origin in zip(places.tolist(), parents, origins_told, strict=True)
@@ -55,11 +55,11 @@ def origins_in(prepared: pa.RecordBatch) -> dict[int, OriginValues]:
 
 
 def _values(parent: str | None, origin: Mapping[str, Any] | None) -> OriginValues:
-    told = dict(origin or {}) | {"parent": _storable(parent)}
-    told |= {name: _storable(told.get(name)) for name in _TEXTS}
-    told["is_partial"], told["warnings"] = int(bool(told.get("is_partial"))), told["warnings"] or ""
-    told["mail"] = None if told.get("mail") is None else _as_json(told["mail"])
-    return tuple(told.get(name) for name in NAMES)
+    row = dict(origin or {}) | {"parent": _storable(parent)}
+    row |= {name: _storable(row.get(name)) for name in _TEXTS}
+    row["is_partial"], row["warnings"] = int(bool(row.get("is_partial"))), row["warnings"] or ""
+    row["mail"] = None if row.get("mail") is None else _as_json(row["mail"])
+    return tuple(row.get(name) for name in NAMES)
 
 
 def of_plain_file(kind: str, sha256: str, size_bytes: int) -> OriginValues:
@@ -69,18 +69,18 @@ def of_plain_file(kind: str, sha256: str, size_bytes: int) -> OriginValues:
 
 def exception_of(problem: str, origin: OriginValues | None) -> OriginValues:
     """Return the origin of a document that was not stored, with the reason that its file or its problem gives."""
-    told = dict(zip(NAMES, origin or _values(None, None), strict=True))
-    if told["exception"] is None:
+    row = dict(zip(NAMES, origin or _values(None, None), strict=True))
+    if row["exception"] is None:
         is_read = problem.startswith(("the id ", "too long to be stored", PURGED))
-        told["exception"] = NOT_STORED if is_read else reason_of(problem)
-        told["sentence"] = _storable(problem if is_read else sentence_of(problem))
-    return tuple(told[name] for name in NAMES)
+        row["exception"] = NOT_STORED if is_read else reason_of(problem)
+        row["sentence"] = _storable(problem if is_read else sentence_of(problem))
+    return tuple(row[name] for name in NAMES)
 
 
 def _as_json(mail: Mapping[str, Any]) -> str:
     sent_at = mail["sent_at"]
-    told = {**mail, "sent_at": None if sent_at is None else sent_at.isoformat()}
-    return json.dumps({name: value for name, value in told.items() if value}, ensure_ascii=False)
+    headers = {**mail, "sent_at": None if sent_at is None else sent_at.isoformat()}
+    return json.dumps({name: value for name, value in headers.items() if value}, ensure_ascii=False)
 
 
 def _storable(text: str | None) -> str | None:
@@ -90,16 +90,16 @@ def _storable(text: str | None) -> str | None:
 
 def as_arrow(values: OriginValues) -> tuple[str | None, Mapping[str, Any] | None]:
     """Return the parent of a document, and its origin as `records.ORIGIN_TYPE` has it."""
-    told = dict(zip(NAMES, values, strict=True))
-    parent = told.pop("parent")
-    if told["extractor"] is None:
+    row = dict(zip(NAMES, values, strict=True))
+    parent = row.pop("parent")
+    if row["extractor"] is None:
         return parent, None
-    mail = None if told["mail"] is None else json.loads(told["mail"])
+    mail = None if row["mail"] is None else json.loads(row["mail"])
     if mail is not None and "sent_at" in mail:
         mail["sent_at"] = datetime.fromisoformat(mail["sent_at"])
     if mail is not None:
         mail = {"in_reply_to": [], "references": []} | mail
-    return parent, {**told, "is_partial": bool(told["is_partial"]), "mail": mail}
+    return parent, {**row, "is_partial": bool(row["is_partial"]), "mail": mail}
 
 
 def with_origins() -> Select[Any]:
@@ -128,27 +128,29 @@ def headers_of(values: OriginValues | None) -> Mapping[str, Any]:
 
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
     """Return the origins of documents, by the numbers of their rows."""
-    found = (one for some in in_slices(rows) for one in connection.execute(_OF_ROWS, {"values": some}))
-    return {one.row: own_values(one) for one in found}
+    records = (row for block in in_slices(rows) for row in connection.execute(_OF_ROWS, {"values": block}))
+    return {row.row: own_values(row) for row in records}
 
 
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
     """Return the parent of a stored version, and its origin, if it was extracted from a file."""
     values = origins_of(connection, [row]).get(row)
-    parent, told = (None, None) if values is None else as_arrow(values)
-    if told is None:
+    parent, origin = (None, None) if values is None else as_arrow(values)
+    if origin is None:
         return parent, None
-    return parent, Origin.of_row({**told, "mail": None if told["mail"] is None else _all_headers(told["mail"])})
+    return parent, Origin.of_row({**origin, "mail": None if origin["mail"] is None else _all_headers(origin["mail"])})
 
 
 def _all_headers(mail: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {one.name: mail.get(one.name) for one in fields(MailHeaders)}
+    return {field.name: mail.get(field.name) for field in fields(MailHeaders)}
 
 
 def exceptions_where(connection: Connection, conditions: Iterable[ColumnElement[bool]]) -> list[str]:
     """Return the ids of documents that were not stored, and meet one of several conditions."""
     query = select(origins.c.doc_id).where(IS_EXCEPTION).order_by(origins.c.number)
-    return list(dict.fromkeys(one for each in conditions for one in connection.execute(query.where(each)).scalars()))
+    return list(
+        dict.fromkeys(doc_id for each in conditions for doc_id in connection.execute(query.where(each)).scalars())
+    )
 
 
 def forget(connection: Connection, conditions: Iterable[ColumnElement[bool]]) -> None:
@@ -190,18 +192,18 @@ def inside(connection: Connection, sources: Sources) -> Iterator[tuple[int | Non
     is_wanted = IS_EXCEPTION | (documents.c.is_current & origins.c.extractor.is_not(None))
     source = func.coalesce(documents.c.source, origins.c.source)
     query = select(origins.c.row, origins.c.doc_id, source).select_from(joined).where(is_wanted)
-    for some in _parts(sources):
-        for row, doc_id, file in connection.execute(query.where(_are_inside(connection, some))).all():
-            if any(file in sources[one] for one in enclosing(doc_id) if one in sources):
+    for block in _parts(sources):
+        for row, doc_id, file in connection.execute(query.where(_are_inside(connection, block))).all():
+            if any(file in sources[outer] for outer in enclosing(doc_id) if outer in sources):
                 yield row, doc_id
 
 
 def _parts(sources: Sources) -> Iterator[list[str]]:
-    ids = [one for one in sources if is_storable(one)]
+    ids = [source for source in sources if is_storable(source)]
     for first in range(0, len(ids), _AT_A_TIME):
         yield ids[first : first + _AT_A_TIME]
 
 
 def _are_inside(connection: Connection, ids: Sequence[str]) -> ColumnElement[bool]:
-    own = by_bytes(connection, origins.c.doc_id)
-    return or_(*((own == one) | ((own > one + BETWEEN) & (own < one + AFTER)) for one in ids))
+    key = by_bytes(connection, origins.c.doc_id)
+    return or_(*((key == doc_id) | ((key > doc_id + BETWEEN) & (key < doc_id + AFTER)) for doc_id in ids))

@@ -96,7 +96,7 @@ class PassagesOfTexts:
     def store(self, store: Store, *, min_words: int, end_content: int) -> None:
         """Replace the stored passages; texts from ``end_content`` on were not searched."""
         is_several = (self.n_documents > 1)[self.passage]
-        columns = [one[is_several] for one in (self.content, self.start, self.end, self.passage)]
+        columns = [array[is_several] for array in (self.content, self.start, self.end, self.passage)]
         _, first = np.unique(np.stack(columns[:2]), axis=1, return_index=True)  # once for all documents with a text
         numbers = np.flatnonzero(self.n_documents > 1)
         with store.writing() as connection:
@@ -128,14 +128,15 @@ def documents_of(connection: Connection, passage: int, limit: int) -> DocumentsO
     places = {row.content: row for row in reversed(connection.execute(query).all())}
     if not places:
         raise ParameterError.of("passage", "the number of a stored passage", passage)
-    found, n_found = stored.current_documents(connection, sorted(places), limit)
+    documents, n_found = stored.current_documents(connection, sorted(places), limit)
     shown = (
-        PlaceOfPassage(document=one, start=places[one.content].start, end=places[one.content].end) for one in found
+        PlaceOfPassage(document=document, start=places[document.content].start, end=places[document.content].end)
+        for document in documents
     )
     return DocumentsOfPassage(passage=passage, documents=tuple(shown), n_found=n_found)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the places of passages in erased texts."""
-    for some in in_slices(numbers):
-        connection.execute(passage_places.delete().where(passage_places.c.content.in_(some)))
+    for block in in_slices(numbers):
+        connection.execute(passage_places.delete().where(passage_places.c.content.in_(block)))

@@ -64,8 +64,8 @@ def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> 
     nothing = np.zeros(len(counts), np.int64)
     others = [counts[:, place] if place < counts.shape[1] else nothing for place in _OTHER_PLACES]
     columns = [squares, whole_roots(squares), *(counts[:, place] for place in _PLACES), *others]
-    told = [_told(values, has_value), *(_told(column, is_counted) for column in columns)]
-    return list(zip(*told, strict=True))
+    lists = [_told(values, has_value), *(_told(column, is_counted) for column in columns)]
+    return list(zip(*lists, strict=True))
 
 
 def _told(column: I64 | U32, mask: Bool) -> list[int | None]:
@@ -90,5 +90,5 @@ def whole_roots(squares: I64) -> I64:
 
 def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
     """Return the similarity indexes of stored contents, by number."""
-    rows = (row for some in in_slices(numbers) for row in connection.execute(_INDEXES, {"values": some}))
+    rows = (row for block in in_slices(numbers) for row in connection.execute(_INDEXES, {"values": block}))
     return {row.content: row.similarity_index for row in rows}

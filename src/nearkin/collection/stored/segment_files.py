@@ -69,8 +69,8 @@ class Segment:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, as they are stored."""
-        own = {"words": self.words, "has_features": self.has_features}
-        return {name: getattr(self.vectors, name) for name in RangeSegment.array_names()} | own
+        extra = {"words": self.words, "has_features": self.has_features}
+        return {name: getattr(self.vectors, name) for name in RangeSegment.array_names()} | extra
 
 
 def name_of(first: int, end: int) -> str:
@@ -140,11 +140,11 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     if manifest.get("made_from") != _made_from(identity):
         raise DamagedSegmentError(f"{name}: changed, or made from other texts or by another version of Nearkin")
     try:
-        stamps = {one: _stamp(directory / one) for one in _NAMES}
+        stamps = {file: _stamp(directory / file) for file in _NAMES}
         is_long = sum(stamp[0] for stamp in stamps.values()) > _ALWAYS_CHECKED
         if is_long and not fully and _read(directory / CHECKED) == stamps:
             return
-        if {one: _checksum(directory / one) for one in _NAMES} != manifest.get("files"):
+        if {file: _checksum(directory / file) for file in _NAMES} != manifest.get("files"):
             raise DamagedSegmentError(f"{name}: the checksum of a file does not match")
     except OSError as error:
         raise DamagedSegmentError(f"{name}: {error}") from error
@@ -159,8 +159,8 @@ def _made_from(identity: Mapping[str, object]) -> dict[str, object]:
 
 
 def _stamp(path: Path) -> list[int]:
-    found = path.stat()
-    return [found.st_size, found.st_mtime_ns, found.st_ino]
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
 def _checksum(path: Path) -> str:

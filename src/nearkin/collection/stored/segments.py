@@ -49,8 +49,8 @@ def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
     ((0, 100), (100, 120))
     """
     spans: list[Span] = []
-    for one in loads:
-        spans.append((one.first, one.end))
+    for load in loads:
+        spans.append((load.first, load.end))
         while len(spans) > 1 and _length(spans[-2]) < 2 * _length(spans[-1]):
             (first, _), (_, end) = spans[-2:]
             spans[-2:] = [(first, end)]
@@ -86,7 +86,7 @@ class Segments:
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
             unlock = weakref.WeakMethod(self._unlock)
-            os.register_at_fork(after_in_child=lambda: (own := unlock()) and own())
+            os.register_at_fork(after_in_child=lambda: (call := unlock()) and call())
 
     def _unlock(self) -> None:
         self._lock = threading.Lock()
@@ -108,7 +108,7 @@ class Segments:
             if settle or (is_new and newest is None and not self._is_read_only):
                 spans, settle = wanted_spans(loads), True
             held = {(span, self._digest(loads, span)): span for span in spans}
-            usable = {key: one for key, one in self._held.items() if not settle or key[0] in there}
+            usable = {key: segment for key, segment in self._held.items() if not settle or key[0] in there}
             segments = {
                 key: usable.get(key) or self._have(connection, loads, span, progress, is_saved=span != newest)
                 for key, span in held.items()
@@ -120,16 +120,16 @@ class Segments:
 
     def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
         """Check every checksum of the existing segments of these loads: return its name, and the fault or None."""
-        told: dict[str, str | None] = {}
+        errors: dict[str, str | None] = {}
         for span in self.listed():
             if span[1] > max((load.end for load in loads), default=0):
                 continue
             try:
                 segment_files.check(self.folder / segment_files.name_of(*span), self._identity(loads, span), fully=True)
-                told[segment_files.name_of(*span)] = None
+                errors[segment_files.name_of(*span)] = None
             except segment_files.DamagedSegmentError as error:
-                told[segment_files.name_of(*span)] = str(error)
-        return told
+                errors[segment_files.name_of(*span)] = str(error)
+        return errors
 
     def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
         """Return how a segment differs from the store, or None: it may be from when the store was damaged."""
@@ -177,12 +177,12 @@ class Segments:
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
         """Return a digest of the store's contents in the span; after a restore they may be others."""
-        load = loads[bisect_right(loads, span[1], key=lambda one: one.end) - 1]
+        load = loads[bisect_right(loads, span[1], key=lambda entry: entry.end) - 1]
         return f"{load.digest.hex()}-{load.generation}" if span[0] <= load.first and load.end <= span[1] else ""
 
     def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
         """Return the existing segments, the longest first, and the gaps that must be built."""
-        bounds = {one.first for one in loads} | {one.end for one in loads}
+        bounds = {load.first for load in loads} | {load.end for load in loads}
         there = sorted((s for s in self.listed() if {*s} <= bounds), key=lambda s: (s[0], -s[1]))
         end = max(bounds, default=0)
         spans: list[Span] = []
@@ -212,8 +212,8 @@ class Segments:
                 return segment_files.load(self.folder, *span, identity)
         except segment_files.DamagedSegmentError as error:
             if (self.folder / segment_files.name_of(*span)).exists():
-                told = f"part of the index is rebuilt from the database ({error})"
-                progress.say(WarningMessage(told))
+                warning = f"part of the index is rebuilt from the database ({error})"
+                progress.say(WarningMessage(warning))
         segment = build(connection, self._counting, span, progress)
         if not is_saved:
             return segment

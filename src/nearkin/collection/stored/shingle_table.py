@@ -92,8 +92,8 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
     table, n_texts, is_right = SHINGLES_TABLE.c, 0, True
     for numbers, texts, _ in texts_from(connection, 0, progress, end, stage="words"):
         stored = dict[int, object]()
-        for some in in_slices(numbers.tolist()):
-            query = select(table.content, table.hashes).where(table.content.in_(some))
+        for block in in_slices(numbers.tolist()):
+            query = select(table.content, table.hashes).where(table.content.in_(block))
             stored |= {row.content: row.hashes for row in connection.execute(query)}
         right = dict(zip(numbers.tolist(), map(_packed, word_sets(counting, texts)), strict=True))
         is_right = is_right and stored == right
@@ -112,8 +112,8 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the sets of erased texts; none are expected any more."""
     if not are_kept(connection):
         return
-    for some in in_slices(numbers):
-        connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
+    for block in in_slices(numbers):
+        connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(block)))
 
 
 def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) -> None:

@@ -67,7 +67,7 @@ def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[l
 
 def lengths_of(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
     """Return the bytes of the texts of contents; 0 if that is damaged, as reading the text reports it."""
-    rows = (row for some in in_slices(sorted(set(numbers))) for row in connection.execute(_LENGTHS, {"values": some}))
+    rows = (row for block in in_slices(sorted(set(numbers))) for row in connection.execute(_LENGTHS, {"values": block}))
     return {row[0]: row[1] if isinstance(row[1], int) else 0 for row in rows}
 
 
@@ -97,17 +97,17 @@ class WordSets:
 
     def jaccards(self, left: I64, right: I64) -> F64:
         """Return the exact Jaccard similarity of each pair of contents; 1 for two without words."""
-        found = np.ones(len(left))
+        similarities = np.ones(len(left))
         apart = np.flatnonzero(left != right)
         apart = apart[np.lexsort((right[apart], left[apart]))]
         for start in range(0, len(apart), _PAIRS_AT_A_TIME):
-            some = apart[start : start + _PAIRS_AT_A_TIME]
-            found[some] = self._measured(left[some], right[some])
-        return found
+            block = apart[start : start + _PAIRS_AT_A_TIME]
+            similarities[block] = self._measured(left[block], right[block])
+        return similarities
 
     def differences(self, left: I64, right: I64) -> list[Difference]:
         """Return what differs in each pair of contents."""
-        found: list[Difference] = ["nothing"] * len(left)
+        kinds: list[Difference] = ["nothing"] * len(left)
         apart = np.flatnonzero(left != right)
         lengths = lengths_of(self._connection, right[apart].tolist())
         n_bytes = np.cumsum([lengths.get(number, 0) for number in right[apart].tolist()])
@@ -123,8 +123,8 @@ class WordSets:
                 self._keep(numbers, sets)  # for `jaccards`
             differences = self._counting.differences(normalised, sets, a, b)
             for pair, difference in zip(pairs.tolist(), differences, strict=True):
-                found[pair] = difference
-        return found
+                kinds[pair] = difference
+        return kinds
 
     def _measured(self, left: I64, right: I64) -> F64:
         self._hold(np.unique(np.concatenate([left, right])))
@@ -143,10 +143,10 @@ class WordSets:
             self._place[:] = _NOT_HELD
             self._ends = self._ends[:1]
             missing = numbers
-        for some in some_at_a_time(self._connection, missing.tolist()):
-            texts = texts_of(self._connection, some)
-            sets = self._counting.shingles(strings([texts[number] for number in some]))
-            self._keep(np.array(some, np.int64), sets)
+        for block in some_at_a_time(self._connection, missing.tolist()):
+            texts = texts_of(self._connection, block)
+            sets = self._counting.shingles(strings([texts[number] for number in block]))
+            self._keep(np.array(block, np.int64), sets)
 
     def _keep(self, numbers: I64, sets: ShingleSets) -> None:
         n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])

@@ -104,11 +104,13 @@ def write(connection: Connection, contents: Sequence[int], words: Sequence[Seque
     if not contents:
         return
     if connection.dialect.name == "sqlite":
-        rows = [(content, own) for content, (own,) in zip(contents, words, strict=True)]
+        rows = [(content, pieces) for content, (pieces,) in zip(contents, words, strict=True)]
         connection.exec_driver_sql("INSERT INTO search_words (rowid, words) VALUES (?, ?)", rows)
         return
     parts = [
-        (content, number, part) for content, own in zip(contents, words, strict=True) for number, part in enumerate(own)
+        (content, number, part)
+        for content, pieces in zip(contents, words, strict=True)
+        for number, part in enumerate(pieces)
     ]
     values = dict(zip(("contents", "parts", "words"), map(list, zip(*parts, strict=True)), strict=True))
     connection.execute(_INSERT_PARTS, values)
@@ -177,7 +179,7 @@ def forget(connection: Connection, contents: Sequence[int], progress: Progress) 
         remake(connection, progress, without=contents)
         return
     words = words_of([texts[content] for content in contents])
-    rows = [(content, " ".join(own)) for content, own in zip(contents, words, strict=True)]
+    rows = [(content, " ".join(parts)) for content, parts in zip(contents, words, strict=True)]
     if rows:
         connection.exec_driver_sql(
             "INSERT INTO search_words (search_words, rowid, words) VALUES ('delete', ?, ?)", rows
@@ -193,8 +195,12 @@ def remake(connection: Connection, progress: Progress, *, without: Sequence[int]
         connection.exec_driver_sql("DELETE FROM search_words")
     left_out = set(without)
     for numbers, texts, _ in texts_from(connection, 0, progress, stage="words"):
-        kept = [(content, one) for content, one in zip(numbers.tolist(), texts, strict=True) if content not in left_out]
-        words = prepared([one for _, one in kept], connection.dialect.name)
+        kept = [
+            (content, document_text)
+            for content, document_text in zip(numbers.tolist(), texts, strict=True)
+            if content not in left_out
+        ]
+        words = prepared([document_text for _, document_text in kept], connection.dialect.name)
         write(connection, [content for content, _ in kept], words)
 
 

@@ -57,15 +57,15 @@ def _words_in(text: str) -> tuple[list[Span], list[int], list[str]]:
     written = [text[begin:end] for begin, end in spans]
     distinct = list(dict.fromkeys(written))
     by_span = dict(zip(distinct, words_of(distinct), strict=True))
-    words = [(place, word) for place, one in enumerate(written) for word in by_span[one]]
+    words = [(place, word) for place, span in enumerate(written) for word in by_span[span]]
     return spans, [place for place, _ in words], [word for _, word in words]
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    found = list[Span]()
+    joined = list[Span]()
     for begin, end in spans:
-        found[-1:] = [(found[-1][0], end)] if found and begin <= found[-1][1] else [*found[-1:], (begin, end)]
-    return found
+        joined[-1:] = [(joined[-1][0], end)] if joined and begin <= joined[-1][1] else [*joined[-1:], (begin, end)]
+    return joined
 
 
 def _has(spans: Sequence[Span], place: int) -> bool:

@@ -49,7 +49,7 @@ def parse(query: object, connection: Connection | None = None, inside: tuple[str
     Combination(operator='AND', left=Term(words=('price',), is_prefix=False, field=''), \
 right=Term(words=('ada',), is_prefix=False, field='from'))
     """
-    if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
+    if not isinstance(query, str) or any("\ud800" <= character <= "\udfff" for character in query):
         raise ParameterError.of("query", _RULE, query)
     return _Parser(query, connection, inside).whole()
 
@@ -64,10 +64,10 @@ class _Parser:
             raise self._error()
 
     def whole(self) -> Query:
-        found = self._either()
-        if self._parts or found is None:
+        query = self._either()
+        if self._parts or query is None:
             raise self._error()
-        return found
+        return query
 
     def _error(self, rule: str = _RULE) -> ParameterError:
         return ParameterError.of("query", rule, self._query)
@@ -76,24 +76,24 @@ class _Parser:
         return self._parts[0] if self._parts else ""
 
     def _either(self) -> Query | None:
-        found = self._all()
+        query = self._all()
         while self._next() == "OR":
             self._parts.pop(0)
-            found = self._joined("OR", found, self._all())
-        return found
+            query = self._joined("OR", query, self._all())
+        return query
 
     def _all(self) -> Query | None:
-        found: Query | None = None
+        query: Query | None = None
         while (part := self._next()) not in ("", ")", "OR"):
             if part in ("AND", "NOT"):
                 self._parts.pop(0)
-                if part == "AND" and found is not None and self._next() == "NOT":
+                if part == "AND" and query is not None and self._next() == "NOT":
                     part = self._parts.pop(0)
                 is_not = part == "NOT"
-                found = self._joined("NOT" if is_not else "AND", found or (_ALL if is_not else None), self._unit())
+                query = self._joined("NOT" if is_not else "AND", query or (_ALL if is_not else None), self._unit())
             elif (right := self._unit()) is not None:
-                found = right if found is None else Combination("AND", found, right)
-        return found
+                query = right if query is None else Combination("AND", query, right)
+        return query
 
     def _joined(self, operator: Literal["AND", "OR", "NOT"], left: Query | None, right: Query | None) -> Query:
         if left is None or right is None:
@@ -103,10 +103,10 @@ class _Parser:
     def _unit(self) -> Query | None:
         part = self._parts.pop(0) if self._parts else ")"
         if part == "(":
-            found = self._either()
+            query = self._either()
             if not self._parts or self._parts.pop(0) != ")":
                 raise self._error()
-            return found
+            return query
         if (field := _FIELD.fullmatch(part)) and (field[2] or field[1].lower() in FIELDS):
             return self._field(field[1].lower(), field[2])
         text, is_prefix = part.removesuffix("*"), part.endswith("*")
@@ -127,7 +127,7 @@ class _Parser:
     def _field(self, name: str, given: str) -> Query:
         value = given.replace('"', "")
         if name not in FIELDS:
-            known = ", ".join(f"{one}:" for one in FIELDS)
+            known = ", ".join(f"{field}:" for field in FIELDS)
             raise self._error(f'one of the fields {known}; or, to search for the words, "{name}:{value}"')
         if not value or not is_storable(value) or given.count('"') % 2:
             raise self._error(f'a value after {name}: without a blank, such as {name}:ada or {name}:"two words (2)"')
@@ -143,8 +143,8 @@ class _Parser:
             raise ParameterError.of(SAVED, "the name of a saved search that does not name itself", name)
         inner = _Parser(query, connection, (*self._inside, name))
         inner._n_words = self._n_words
-        found, self._n_words = inner.whole(), inner._n_words
-        return found
+        tree, self._n_words = inner.whole(), inner._n_words
+        return tree
 
 
 def compiled(connection: Connection, query: Query) -> tuple[Query | None, ColumnElement[bool], bool]:
@@ -160,8 +160,8 @@ def compiled(connection: Connection, query: Query) -> tuple[Query | None, Column
         There is no such wave.
     """
     parts = _conjuncts(query)
-    words = [one for one in parts if _is_words(one)]
-    rest = [_condition(connection, one) for one in parts if not _is_words(one)]
+    words = [part for part in parts if _is_words(part)]
+    rest = [_condition(connection, part) for part in parts if not _is_words(part)]
     ranking = reduce(lambda left, right: Combination("AND", left, right), words) if words else None
     return ranking, and_(documents.c.is_current, *rest), bool(rest)
 
@@ -187,7 +187,7 @@ def _condition(connection: Connection, query: Query) -> ColumnElement[bool]:
         return documents.c.content.in_(select(hits(query, connection.dialect.name).c.content))
     if isinstance(query, Term):
         return _field_condition(connection, query.field, query.words[0]) if query.words else true()
-    left, right = (_condition(connection, one) for one in (query.left, query.right))
+    left, right = (_condition(connection, side) for side in (query.left, query.right))
     return or_(left, right) if query.operator == "OR" else and_(left, not_(right) if query.operator == "NOT" else right)
 
 
@@ -198,14 +198,14 @@ def _field_condition(connection: Connection, name: str, value: str) -> ColumnEle
         return exists().where(origins.c.row == documents.c.row, origins.c.kind == value.lower())
     if name == "date":
         low, _, high = value.partition("..") if ".." in value else (value, "", value)
-        if not any((low, high)) or any(one and not _DATE.fullmatch(one) for one in (low, high)):
+        if not any((low, high)) or any(part and not _DATE.fullmatch(part) for part in (low, high)):
             rule = "a year, month or day such as 2024-03, or two of them with .. between"
             raise ParameterError.of("date", rule, value)
-        own = tags.alias("own_dates")
-        is_own = (own.c.doc_id == documents.c.doc_id) & (own.c.field == DATE_TAG)
+        own_dates = tags.alias("own_dates")
+        is_own = (own_dates.c.doc_id == documents.c.doc_id) & (own_dates.c.field == DATE_TAG)
         is_sent = _has_header(_within(header(connection, "sent_at"), low, high))
-        return or_(is_sent, exists().where(is_own, _within(own.c.value, low, high)))
-    is_there = or_(*(_contains(connection, header(connection, one), value) for one in _OF_MAIL[name]))
+        return or_(is_sent, exists().where(is_own, _within(own_dates.c.value, low, high)))
+    is_there = or_(*(_contains(connection, header(connection, part), value) for part in _OF_MAIL[name]))
     # most mails have it nowhere, and are not parsed
     return _has_header(_contains(connection, origins.c.mail, json.dumps(value, ensure_ascii=False)[1:-1]) & is_there)
 

@@ -37,8 +37,8 @@ def saved_searches(connection: Connection) -> list[SavedSearch]:
     """Return the saved searches, by name."""
     rows = select(changes.c.other, changes.c.now, activity.c.done_by, activity.c.done_at)
     rows = rows.join_from(changes, activity, changes.c.activity == activity.c.number)
-    found = connection.execute(rows.where(changes.c.is_current & (changes.c.kind == log.SEARCH)))
-    return sorted((SavedSearch(*row) for row in found), key=lambda one: one.name)
+    records = connection.execute(rows.where(changes.c.is_current & (changes.c.kind == log.SEARCH)))
+    return sorted((SavedSearch(*row) for row in records), key=lambda search: search.name)
 
 
 def save_search(store: Store, name: str, query: str | None, options: log.ChangeRequest) -> log.ActivityResult:
@@ -51,8 +51,8 @@ def save_search(store: Store, name: str, query: str | None, options: log.ChangeR
         if query is not None:
             parse(query, connection, (name,))
         was = log.values_of(connection, [key]).get(key)
-        found = (log.SettingChange(*key, was, query),) if was != query else ()
-        return log.made(connection, log.SEARCH, found, options, n_unchanged=1 - len(found))
+        settings = (log.SettingChange(*key, was, query),) if was != query else ()
+        return log.made(connection, log.SEARCH, settings, options, n_unchanged=1 - len(settings))
 
 
 _MOST_VALUES = 8
@@ -88,9 +88,9 @@ class Facets(AnswerRecord):
 
 def facets(connection: Connection, query: str, *, wave: str | None = None) -> Facets:
     """Count the senders, months or years, tags, waves and kinds of file of the documents that meet a query."""
-    found = newest_found(connection, parsed(connection, query, wave))[0].limit(MOST_RANKED).subquery("found")
+    ranked = newest_found(connection, parsed(connection, query, wave))[0].limit(MOST_RANKED).subquery("found")
     month = func.substr(header(connection, "sent_at"), 1, 7)
-    rows = with_documents().join(found, found.c.row == documents.c.row)
+    rows = with_documents().join(ranked, ranked.c.row == documents.c.row)
     rows = rows.outerjoin(origins, origins.c.row == documents.c.row)
     rows = rows.add_columns(origins.c.kind, header(connection, "sender").label("sender"), month.label("month"))
     counts, dates = {name: Counter[str]() for name in ("from", "date", "tag", "wave", "kind")}, dict[str, str]()
@@ -99,34 +99,34 @@ def facets(connection: Connection, query: str, *, wave: str | None = None) -> Fa
         counts["kind"].update([row.kind] if row.kind else ())
         counts["from"].update([_address(row.sender)] if row.sender else ())
         dates[row.doc_id] = row.month or ""
-    for some in in_slices(list(dates)):
+    for block in in_slices(list(dates)):
         for doc_id, field, value in connection.execute(
-            select(tags.c.doc_id, tags.c.field, tags.c.value).where(tags.c.doc_id.in_(some))
+            select(tags.c.doc_id, tags.c.field, tags.c.value).where(tags.c.doc_id.in_(block))
         ):
             if field == DATE_TAG:
                 dates[doc_id] = dates[doc_id] or value[:7]
-            counts["tag"].update(f"{field}={one}" if one else field for one in set(value.split(BETWEEN_VALUES)))
-    months = Counter(one for one in dates.values() if one)
-    for one, n in months.items():
-        counts["date"][one if len(months) <= _MOST_MONTHS else one[:4]] += n
+            counts["tag"].update(f"{field}={label}" if label else field for label in set(value.split(BETWEEN_VALUES)))
+    months = Counter(date for date in dates.values() if date)
+    for label, n in months.items():
+        counts["date"][label if len(months) <= _MOST_MONTHS else label[:4]] += n
     return Facets(len(dates), tuple(_facets(query, len(dates), counts)))
 
 
 def _address(sender: str) -> str:
-    found = _ADDRESS.search(sender)
-    return (found[1] if found else sender).lower()
+    occurrence = _ADDRESS.search(sender)
+    return (occurrence[1] if occurrence else sender).lower()
 
 
 def _facets(query: str, n_documents: int, counts: dict[str, Counter[str]]) -> list[Facet]:
-    found = list[Facet]()
+    listed = list[Facet]()
     inner = f"({query})" if "OR" in query.split() else query
     for field, values in counts.items():
         best = [(value, n) for value, n in values.most_common() if n < n_documents and '"' not in value]
         if field == "date":
             best = sorted(best, reverse=True)
         shown = [FacetValue(value, n, f"{inner} {field}:{_written(value)}") for value, n in best[:_MOST_VALUES]]
-        found += [Facet(field, tuple(shown))] if shown else []
-    return found
+        listed += [Facet(field, tuple(shown))] if shown else []
+    return listed
 
 
 def _written(value: str) -> str:

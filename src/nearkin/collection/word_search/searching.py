@@ -95,8 +95,8 @@ class SearchResult(Tabular, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each document, the most relevant first, with its snippet."""
-        found = columns("doc_id version wave source line n_characters relevance snippet")
-        return table_of((one.to_dict() for one in self.documents), *found)
+        own_columns = columns("doc_id version wave source line n_characters relevance snippet")
+        return table_of((document.to_dict() for document in self.documents), *own_columns)
 
     def __repr__(self) -> str:
         return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
@@ -128,17 +128,17 @@ def found_ids(connection: Connection, query: str, *, wave: str | None) -> list[s
 
 def parsed(connection: Connection, query: object, wave: str | None) -> Query:
     """Parse a query, which a wave narrows."""
-    found = parse(query, connection)
-    return found if wave is None else Combination("AND", found, Term((wave,), field="wave"))
+    tree = parse(query, connection)
+    return tree if wave is None else Combination("AND", tree, Term((wave,), field="wave"))
 
 
 def _ranked(connection: Connection, query: Query, limit: int | None) -> tuple[Sequence[Any], int]:
     """Return the documents that meet a query, the most relevant first, and the number of all of them."""
     most = None if limit is None else max(limit, MOST_RANKED)
     newest, of_hits, is_wanted = newest_found(connection, query)
-    found = newest.limit(most).subquery("found").c
-    best = select(found.row, found.relevance, func.count().over().label("n_found"))
-    ranked = best.order_by(found.relevance.desc(), found.content, found.row).limit(limit).subquery("ranked")
+    matching = newest.limit(most).subquery("found").c
+    best = select(matching.row, matching.relevance, func.count().over().label("n_found"))
+    ranked = best.order_by(matching.relevance.desc(), matching.content, matching.row).limit(limit).subquery("ranked")
     listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
     listed = listed.add_columns(ranked.c.n_found)
     listed = listed.order_by(ranked.c.relevance.desc(), documents.c.content, documents.c.row)
@@ -166,15 +166,15 @@ def newest_found(connection: Connection, query: Query) -> tuple[Select[Any], Fro
 
 
 def _shown(
-    connection: Connection, terms: Sequence[Term], found: Sequence[StoredDocument], rows: Sequence[Any]
+    connection: Connection, terms: Sequence[Term], ranked: Sequence[StoredDocument], rows: Sequence[Any]
 ) -> Iterator[FoundDocument]:
-    for start in range(0, len(found), _SHOWN_AT_A_TIME):
-        some = slice(start, start + _SHOWN_AT_A_TIME)
-        texts = texts_of(connection, list(dict.fromkeys(one.content for one in found[some])))
+    for start in range(0, len(ranked), _SHOWN_AT_A_TIME):
+        block = slice(start, start + _SHOWN_AT_A_TIME)
+        texts = texts_of(connection, list(dict.fromkeys(document.content for document in ranked[block])))
         by_content = dict(zip(texts, snippets(list(texts.values()), terms), strict=True))
         yield from (
-            FoundDocument(one, row.relevance, by_content[one.content])
-            for one, row in zip(found[some], rows[some], strict=True)
+            FoundDocument(document, row.relevance, by_content[document.content])
+            for document, row in zip(ranked[block], rows[block], strict=True)
         )
 
 
@@ -218,17 +218,17 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in _spans([text], 0)[0].tolist()]
 
 
-def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:
-    spans, first = found.spans, found.first
+def _snippet(text: str, passage: _Passage) -> tuple[SnippetPiece, ...]:
+    spans, first = passage.spans, passage.first
     if not len(spans):
         return _in_one_line([SnippetPiece(text[: _WORDS * LONGEST_WORD], False)])
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
     shown = spans[low : low + _WORDS].tolist()
-    is_first = low == found.start == 0
-    is_last = low + _WORDS >= len(spans) and found.start + _READ_AT_A_TIME >= len(text)
+    is_first = low == passage.start == 0
+    is_last = low + _WORDS >= len(spans) and passage.start + _READ_AT_A_TIME >= len(text)
     start = max(0 if is_first else shown[0][0], int(spans[first, 0]) - _WORDS_BEFORE * LONGEST_WORD)
     end = min(len(text) if is_last else shown[-1][1], start + _WORDS * LONGEST_WORD)
-    marked = {place for begin, after, _ in found.occurrences for place in range(begin, after)}
+    marked = {place for begin, after, _ in passage.occurrences for place in range(begin, after)}
     pieces, at = [SnippetPiece("…", False)] * (start > 0), start
     for place, (begin, after) in enumerate(shown, low):
         if place in marked and at <= begin < end:
@@ -243,20 +243,22 @@ def _occurrences(texts: Sequence[str], start: int, terms: Sequence[Term]) -> Ite
     end = start + _READ_AT_A_TIME
     of_texts = _spans([text[start:end] for text in texts], start)
     # words at the edges of a part may be cut
-    of_texts = [own[start > 0 : len(own) - (end < len(text))] for text, own in zip(texts, of_texts, strict=True)]
-    written = [[text[a:b] for a, b in zip(*own.T.tolist())] for text, own in zip(texts, of_texts, strict=True)]
+    of_texts = [
+        pieces[start > 0 : len(pieces) - (end < len(text))] for text, pieces in zip(texts, of_texts, strict=True)
+    ]
+    written = [[text[a:b] for a, b in zip(*pieces.T.tolist())] for text, pieces in zip(texts, of_texts, strict=True)]
     distinct = list(set(chain.from_iterable(written)))
     words_in = dict(zip(distinct, words_of(distinct), strict=True))
-    for spans, own in zip(of_texts, written, strict=True):
-        by_span = [words_in[word] for word in own]
+    for spans, pieces in zip(of_texts, written, strict=True):
+        by_span = [words_in[word] for word in pieces]
         words = list(chain.from_iterable(by_span))
-        owners = np.repeat(np.arange(len(own)), [len(split) for split in by_span]).tolist()
-        found = [
+        owners = np.repeat(np.arange(len(pieces)), [len(split) for split in by_span]).tolist()
+        occurrences = [
             (owners[at], owners[at + len(term.words) - 1] + 1, number)
             for number, term in enumerate(terms)
             for at in term.places_in(words)
         ]
-        yield spans, sorted(found)
+        yield spans, sorted(occurrences)
 
 
 def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
@@ -276,11 +278,11 @@ def _spans(parts: Sequence[str], start: int) -> list[I64]:
     text = "\n".join(parts)
     kinds = character_classes()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
     places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
-    own = kinds[places]
-    before = np.concatenate([[0], own[:-1]]) if len(own) else own
-    is_start = (own == ALONE) | ((own == WORD) & (before != WORD))
+    kind = kinds[places]
+    before = np.concatenate([[0], kind[:-1]]) if len(kind) else kind
+    is_start = (kind == ALONE) | ((kind == WORD) & (before != WORD))
     starts = np.flatnonzero(is_start)
-    ends = np.flatnonzero(is_start | ((own != WORD) & (own != ALONE)))  # what ends the word before it
+    ends = np.flatnonzero(is_start | ((kind != WORD) & (kind != ALONE)))  # what ends the word before it
     after = np.append(ends, len(places))[np.searchsorted(ends, starts, side="right")]
     bounds = np.stack([places[starts], np.append(places, len(text))[after]], axis=1)
     begins = np.cumsum([0, *(len(part) + 1 for part in parts)])

@@ -90,7 +90,7 @@ class Blocks:
         """Select the blocks of some streams."""
         from pyspark.sql import functions
 
-        kept = tuple(Kept(one.folder, streams) for one in self.kept if one.streams is None)
+        kept = tuple(Kept(kept_folder.folder, streams) for kept_folder in self.kept if kept_folder.streams is None)
         return Blocks(
             self.frame.where(functions.col("stream").isin(list(streams))),
             self.n_tasks,
@@ -115,7 +115,7 @@ class Blocks:
 
     def _table(self) -> pa.Table:
         if self.kept:
-            return pa.concat_tables([one.read() for one in self.kept])
+            return pa.concat_tables([folder.read() for folder in self.kept])
         with engine_errors():
             return self.frame.toArrow()
 

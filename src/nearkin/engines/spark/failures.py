@@ -68,10 +68,10 @@ def engine_errors() -> Iterator[None]:
         interrupt = _interrupt(error, before)
         if interrupt is not None:
             raise interrupt from None
-        told = _told(error)
-        if told is None:
+        reported = _told(error)
+        if reported is None:
             raise
-        raise told from error
+        raise reported from error
 
 
 def of_a_task(text: str) -> NearkinError | None:
@@ -82,14 +82,14 @@ def of_a_task(text: str) -> NearkinError | None:
     >>> of_a_task("Traceback ...\nnearkin.errors.DocumentError: f.jsonl:3: not JSON\n\n\tat org.apache.spark ...")
     DocumentError('f.jsonl:3: not JSON')
     """
-    found = list(_OURS.finditer(text))
-    if not found:
+    occurrences = list(_OURS.finditer(text))
+    if not occurrences:
         return None
-    kind = getattr(errors, found[-1][1], None)
-    message = found[-1][2] or ""
+    kind = getattr(errors, occurrences[-1][1], None)
+    message = occurrences[-1][2] or ""
     if isinstance(kind, type) and issubclass(kind, NearkinError):
         return kind(message)
-    return EngineError(f"{found[-1][1]}: {message}")
+    return EngineError(f"{occurrences[-1][1]}: {message}")
 
 
 def _interrupt(error: BaseException, before: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
@@ -149,11 +149,11 @@ def start_errors(master: str, log: Path) -> Iterator[None]:
         with engine_errors():
             yield
     except EngineError as error:
-        said = log.read_text(encoding="utf-8", errors="replace")
-        complaints = re.findall(r" ERROR (\w+: .*)", said)
+        text = log.read_text(encoding="utf-8", errors="replace")
+        complaints = re.findall(r" ERROR (\w+: .*)", text)
         if str(error) == GONE and complaints:
             raise EngineError(f"Spark does not start: {complaints[-1].rstrip('.')}.") from error
-        if "All masters are unresponsive" not in said:
+        if "All masters are unresponsive" not in text:
             raise
         raise EngineError(
             f"Something listens at {master}, but it does not answer like a Spark master. Is it a web page, or a "
@@ -165,8 +165,8 @@ def reason_in_log(log: Path) -> str:
     """Return the line of Java's log that says why it did not start; empty if there is none."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
-    said = [line for line in lines if line and not chatter.match(line)]
-    thrown = [line for line in said if "Exception: " in line]
-    if said[:1] == ["Error occurred during initialization of VM"]:
-        said = said[1:]
-    return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(said), "")
+    kept = [line for line in lines if line and not chatter.match(line)]
+    thrown = [line for line in kept if "Exception: " in line]
+    if kept[:1] == ["Error occurred during initialization of VM"]:
+        kept = kept[1:]
+    return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(kept), "")

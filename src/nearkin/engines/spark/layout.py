@@ -85,18 +85,18 @@ class Layout:
             if block.stream != self.stream:
                 continue
             n, at = self.n_rows(block), 0
-            for found, (_, kind) in zip(parts, self.columns, strict=True):
-                found.append(np.frombuffer(block.data, kind, n, at))
-                at += found[-1].nbytes
+            for arrays, (_, kind) in zip(parts, self.columns, strict=True):
+                arrays.append(np.frombuffer(block.data, kind, n, at))
+                at += arrays[-1].nbytes
         return tuple(np.concatenate(part) for part in parts)
 
     def of_targets(self, blocks: Iterable[Block], n_targets: int) -> tuple[Column, ...]:
         """Return the columns with each target's only row at its index, and zeros for targets without a row."""
-        found = tuple(np.zeros(n_targets, kind) for _, kind in self.columns)
+        columns = tuple(np.zeros(n_targets, kind) for _, kind in self.columns)
         for block in blocks:
-            for column, value in zip(found, self.joined([block]), strict=True):
+            for column, value in zip(columns, self.joined([block]), strict=True):
                 column[block.target] = value[0]
-        return found
+        return columns
 
 
 @dataclass(frozen=True, slots=True)

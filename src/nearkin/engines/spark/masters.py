@@ -63,11 +63,11 @@ def addresses(master: str) -> list[tuple[str, int]]:
         return []
     rest = re.sub(r"^https?://", "", rest)
     usual = _KUBERNETES_PORT if scheme == "k8s" else _CONNECT_PORT
-    found = []
+    pairs = []
     for address in rest.split("/")[0].split(","):
         host, colon, port = address.rpartition(":")
         if not colon or address.endswith("]"):
             host, port = address, str(usual)
         if port.isascii() and port.isdigit():
-            found.append((host.strip("[]"), int(port)))
-    return found
+            pairs.append((host.strip("[]"), int(port)))
+    return pairs

@@ -177,7 +177,9 @@ def check_executors(
     for reason in chain.from_iterable(_missing(row, word, folder) for row in rows):
         raise EngineError(reason)
     names = Executor.__dataclass_fields__
-    return tuple(sorted({Executor(**{name: row[name] for name in names}) for row in rows}, key=lambda one: one.host))
+    return tuple(
+        sorted({Executor(**{name: row[name] for name in names}) for row in rows}, key=lambda executor: executor.host)
+    )
 
 
 @contextlib.contextmanager
@@ -217,8 +219,8 @@ def _missing(row: dict[str, str], word: str, folder: Path) -> Iterator[str]:
 def _ask(spark: SparkSession, token: str, progress: Voice, patience_s: float) -> list[dict[str, str]]:
     n_tasks = 2 * _parallelism(spark)
     with _travelling_by_value():
-        found = spark.range(0, n_tasks, 1, n_tasks).mapInArrow(_looker(token), _LOOK_SCHEMA)
-    rows = _in_time(spark, found.collect, progress, patience_s)
+        frame = spark.range(0, n_tasks, 1, n_tasks).mapInArrow(_looker(token), _LOOK_SCHEMA)
+    rows = _in_time(spark, frame.collect, progress, patience_s)
     return [json.loads(row["found"]) for row in rows]
 
 
@@ -273,10 +275,10 @@ def _in_time(
 
 
 def _nobody_came(spark: SparkSession, patience_s: float) -> str:
-    asked = [f"{key}={value}" for key in _ASKED if (value := spark.conf.get(key, ""))]
+    settings = [f"{key}={value}" for key in _ASKED if (value := spark.conf.get(key, ""))]
     return (
         f"The cluster started no executor within {patience_s:.0f} s. One was requested with "
-        f"{', '.join(asked) or 'the default memory and cores'}. Either no worker has that much (see the web page "
+        f"{', '.join(settings) or 'the default memory and cores'}. Either no worker has that much (see the web page "
         "of the master), or other applications are using it. Request less (--conf spark.executor.memory=1g "
         "--conf spark.executor.cores=1), or wait."
     )
@@ -313,12 +315,12 @@ def _looker(token: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
             pass
         time.sleep(_LONG_ENOUGH_S)
         # the Python processes of an executor are children of one process
-        found = {"executor": f"{socket.gethostname()} {os.getppid()}", "host": socket.gethostname()}
-        found |= {"python": sys.executable, "release": sys.version.split()[0]}
+        facts = {"executor": f"{socket.gethostname()} {os.getppid()}", "host": socket.gethostname()}
+        facts |= {"python": sys.executable, "release": sys.version.split()[0]}
         for module in _MODULES:
-            found[module], found[f"without_{module}"] = _version(module)
-        found["said"], found["unread"] = _read(token)
-        yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)]})
+            facts[module], facts[f"without_{module}"] = _version(module)
+        facts["said"], facts["unread"] = _read(token)
+        yield pa.RecordBatch.from_pydict({"found": [json.dumps(facts)]})
 
     return look
 

@@ -173,7 +173,7 @@ def _watched(spark: SparkSession, progress: TaskProgress) -> Iterator[None]:
         n_told = 0
         while not is_over.wait(_LOOK_S):
             with contextlib.suppress(Exception):  # the context may end meanwhile; this thread only watches
-                jobs = [tracker.getJobInfo(one) for one in set(tracker.getJobIdsForGroup(None)) - before]
+                jobs = [tracker.getJobInfo(job_id) for job_id in set(tracker.getJobIdsForGroup(None)) - before]
                 stages = {stage for job in jobs if job is not None for stage in job.stageIds}
                 infos = [tracker.getStageInfo(stage) for stage in stages]
                 n_done = sum(info.numCompletedTasks for info in infos if info is not None)

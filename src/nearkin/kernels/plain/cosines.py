@@ -71,8 +71,8 @@ def _sums(terms, weights, offsets, row, starts, places, held, dense_rows, dense)
         if dense_rows[term] >= 0:
             sums += weights[k] * dense[dense_rows[term]]
         else:
-            own = slice(starts[term], starts[term + 1])
-            sums[places[own]] += weights[k] * held[own]
+            block = slice(starts[term], starts[term + 1])
+            sums[places[block]] += weights[k] * held[block]
     return sums
 
 

@@ -15,9 +15,9 @@ def count_many(data, offsets, unit, length, hashes, counts, firsts, feature_offs
         counted = Counter(occurrences)  # in order of first occurrence
         first_of = {feature: at for at, feature in reversed(list(enumerate(occurrences)))}
         feature_offsets[i + 1] = feature_offsets[i] + len(counted)
-        own = slice(feature_offsets[i], feature_offsets[i + 1])
-        hashes[own], counts[own] = list(counted), list(counted.values())
-        firsts[own] = [first_of[feature] for feature in counted]
+        block = slice(feature_offsets[i], feature_offsets[i + 1])
+        hashes[block], counts[block] = list(counted), list(counted.values())
+        firsts[block] = [first_of[feature] for feature in counted]
 
 
 def locate_many(data, offsets, documents, firsts, length, starts, ends):

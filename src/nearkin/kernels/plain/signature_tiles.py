@@ -23,9 +23,9 @@ def near_many(left, tiles, starts, ends, most, i, tile, _, pairs, distances):
             differs = np.bitwise_count(tiles[tile] ^ left[i][:, None]).sum(axis=0)
             places = tile * LANES + np.arange(LANES)
             near = (differs <= most) & (places >= starts[i]) & (places < ends[i])
-            found = slice(n_pairs, n_pairs + int(near.sum()))
-            pairs[found] = (np.uint64(i) << np.uint64(32)) | places[near].astype(np.uint64)
-            distances[found] = differs[near]
-            n_pairs, tile = found.stop, tile + 1
+            block = slice(n_pairs, n_pairs + int(near.sum()))
+            pairs[block] = (np.uint64(i) << np.uint64(32)) | places[near].astype(np.uint64)
+            distances[block] = differs[near]
+            n_pairs, tile = block.stop, tile + 1
         i, tile = i + 1, 0
     return n_pairs, i, 0, 0

@@ -46,7 +46,7 @@ class SamplePairs:
     share: float = 1.0
 
     def recall(
-        self, found: F64, chances: F64, *, n_population: int | None, threshold: float
+        self, weights: F64, chances: F64, *, n_population: int | None, threshold: float
     ) -> tuple[float, float, float]:
         """Return the lower end of an interval, the recall of the sample, and the upper end.
 
@@ -69,7 +69,7 @@ class SamplePairs:
         expected, worst = (
             np.interp(np.arccos(np.clip(cosines, -1, 1)), _ANGLES, by_angle) for cosines in (self.cosines, threshold)
         )
-        recall, variance = self._ratio(found, n_true)
+        recall, variance = self._ratio(weights, n_true)
         not_drawn = 1.0 if n_population is None else 1.0 - self.share * n / max(n_population, n)
         if not_drawn and n_independent < _MIN_INDEPENDENT:
             low, high = _wilson(recall, n_independent / not_drawn)
@@ -79,9 +79,9 @@ class SamplePairs:
         error = quantile * math.sqrt(not_drawn * max(variance, min_variance))
         return recall - error, recall, recall + error
 
-    def _ratio(self, found: F64, n_true: F64) -> tuple[float, float]:
+    def _ratio(self, weights: F64, n_true: F64) -> tuple[float, float]:
         n, total = self.n_documents, float(n_true.sum())
-        n_found = np.bincount(self.documents, found, minlength=n)
+        n_found = np.bincount(self.documents, weights, minlength=n)
         recall = float(n_found.sum()) / total
         return recall, float(((n_found - recall * n_true) ** 2).sum()) / total**2 * n / max(n - 1, 1)
 
@@ -106,14 +106,14 @@ def assured(search: PairSearch, prediction: Prediction, question: Question, pair
     if search.method == "window":
         lengths = np.array(question.prefix.lengths(question.n_documents, search.window))
         chances *= question.chances(search.bits).found(lengths, np.array([float(search.permutations)]))[:, 0]
-    found = chances[:, pairs.distances]
+    shares = chances[:, pairs.distances]
     if pairs.gaps is not None:
-        found = np.tile(within[pairs.distances] * (pairs.gaps <= search.window).any(axis=1), (3, 1))
+        shares = np.tile(within[pairs.distances] * (pairs.gaps <= search.window).any(axis=1), (3, 1))
     is_modelled = search.method == "window" and pairs.gaps is None
     n_population = None if is_modelled else question.n_left  # another seed might make other orders of all documents
     (_, _, high), (_, middle, _), (low, _, _) = (
         pairs.recall(share, by_model, n_population=n_population, threshold=question.threshold)
-        for share, by_model in zip(found, chances, strict=True)
+        for share, by_model in zip(shares, chances, strict=True)
     )
     return replace(
         prediction,

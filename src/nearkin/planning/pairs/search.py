@@ -82,11 +82,11 @@ def choose(
     searches: dict[Method, PairSearch] = {"vectors": PairSearch("vectors")}
     searches["signatures"] = _best_signatures(question, bits, distance)
     searches["window"] = _best_window(question, bits, distance, permutations, window)
-    told = {name: (search, predict(search, question)) for name, search in searches.items()}
+    ways = {name: (search, predict(search, question)) for name, search in searches.items()}
     is_quick = method is None and allowed == METHODS and exact_is_quick(question)
-    best = "vectors" if is_quick else min(allowed, key=lambda name: _rank(told[name][1], question.recall))
-    search, prediction = told.pop(best)
-    return Plan(search, prediction, tuple(told.values()), prediction.recall_low >= question.recall, is_quick)
+    best = "vectors" if is_quick else min(allowed, key=lambda name: _rank(ways[name][1], question.recall))
+    search, prediction = ways.pop(best)
+    return Plan(search, prediction, tuple(ways.values()), prediction.recall_low >= question.recall, is_quick)
 
 
 def exact_is_quick(question: Question) -> bool:

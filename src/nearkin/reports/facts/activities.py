@@ -42,47 +42,49 @@ _N_NAMED = 5
 _DRY_RUN = Fact("dry run", note="nothing was changed", tone="warning")
 
 
-def result_facts(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Fact]:
+def result_facts(result: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Fact]:
     """Describe the changes made, or that would be, and how to undo them; ``is_asked_dry``: a dry run was requested."""
-    if found.is_dry_run:
-        yield from not_shown(len(found.changes) - n_shown, "raise --limit")
-    if not found.changes:
+    if result.is_dry_run:
+        yield from not_shown(len(result.changes) - n_shown, "raise --limit")
+    if not result.changes:
         yield Fact("nothing to change", note="the collection has these values")
         return
-    label = "would change" if found.is_dry_run else f"activity {found.number}"
-    yield Fact(label, in_words(found.kind, found.data, found.changes))
-    if found.is_dry_run:
+    label = "would change" if result.is_dry_run else f"activity {result.number}"
+    yield Fact(label, in_words(result.kind, result.data, result.changes))
+    if result.is_dry_run:
         yield from [_DRY_RUN] * is_asked_dry
         return
-    yield from nonzero("unchanged", found.n_unchanged)
-    if any(one.kind in (NEVER_GROUP, SAME_GROUP) for one in found.changes):
+    yield from nonzero("unchanged", result.n_unchanged)
+    if any(change.kind in (NEVER_GROUP, SAME_GROUP) for change in result.changes):
         yield Fact("to update the groups", "nearkin groups COLLECTION")
-    yield Fact("to undo it", f"nearkin undo COLLECTION {found.number}", tone="quiet")
+    yield Fact("to undo it", f"nearkin undo COLLECTION {result.number}", tone="quiet")
 
 
-def purged_facts(found: Purged, *, is_asked_dry: bool) -> Iterator[Fact]:
+def purged_facts(purged: Purged, *, is_asked_dry: bool) -> Iterator[Fact]:
     """Count the texts that were erased, or would be; see `result_facts`."""
-    if not found.n_texts and not found.unread:
+    if not purged.n_texts and not purged.unread:
         yield Fact("nothing to erase", note="the texts of these documents were erased before")
         return
-    done, was = ("would erase", "would be removed") if found.is_dry_run else ("erased", "removed")
-    holders = f"of {len(found.holders):,} documents: {first_of(list(found.holders), _N_NAMED)}" if found.holders else ""
-    yield Fact(f"{done}, texts", found.n_texts, holders)
-    if found.unread:
-        yield Fact(f"{done}, files without a text", len(found.unread), first_of(found.unread, _N_NAMED))
-    yield from warning(
-        "still stored, inside of these", (len(found.inside)), f"purge them, too: {first_of(found.inside, _N_NAMED)}"
+    done, was = ("would erase", "would be removed") if purged.is_dry_run else ("erased", "removed")
+    holders = (
+        f"of {len(purged.holders):,} documents: {first_of(list(purged.holders), _N_NAMED)}" if purged.holders else ""
     )
-    yield from warning(f"copies, {was}", len(found.copies), f"the same text: {first_of(found.copies, _N_NAMED)}")
+    yield Fact(f"{done}, texts", purged.n_texts, holders)
+    if purged.unread:
+        yield Fact(f"{done}, files without a text", len(purged.unread), first_of(purged.unread, _N_NAMED))
+    yield from warning(
+        "still stored, inside of these", (len(purged.inside)), f"purge them, too: {first_of(purged.inside, _N_NAMED)}"
+    )
+    yield from warning(f"copies, {was}", len(purged.copies), f"the same text: {first_of(purged.copies, _N_NAMED)}")
     if is_asked_dry:
         yield _DRY_RUN
-    elif not found.is_dry_run:
-        yield Fact("activity", f"{found.number}", "backups, and copies that other tools made, still have the texts")
+    elif not purged.is_dry_run:
+        yield Fact("activity", f"{purged.number}", "backups, and copies that other tools made, still have the texts")
 
 
-def activity_in_words(one: Activity) -> str:
+def activity_in_words(activity: Activity) -> str:
     """Describe an activity, in a row of the log."""
-    return in_words(one.kind, one.data, one.changes)
+    return in_words(activity.kind, activity.data, activity.changes)
 
 
 def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
@@ -112,7 +114,7 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     if kind == CODE and isinstance(values := data.get("values"), Mapping):
         listed = ", ".join(f"{field}={value}" for field, value in values.items()) or "nothing"
         again = f" again (second look {data['second_look']})" if "second_look" in data else ""
-        return f"code {counted(len({one.subject for one in changes}), 'document')}{again}: {listed}"
+        return f"code {counted(len({change.subject for change in changes}), 'document')}{again}: {listed}"
     if kind == BATCH and "n_batches" in data:
         what = f"make {counted(int(str(data['n_batches'])), 'batch', 'batches')} of {data['name']}"
         return f"{what}, {counted(int(str(data['n_documents'])), 'document')}" + (
@@ -126,10 +128,10 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
         return f"store {what} in {wave_text(data.get('wave'))}"
     if kind == PURGE:
-        n_unread = sum(one.now == NO_VERSION for one in changes)
+        n_unread = sum(change.now == NO_VERSION for change in changes)
         counts = {"text": int(str(data.get("n_texts", 0))), "version": len(changes) - n_unread, "file": n_unread}
-        told = [counted(n, what) + " without a text" * (what == "file") for what, n in counts.items() if n]
-        return f"erase {', '.join(told)}"
+        erased = [counted(n, what) + " without a text" * (what == "file") for what, n in counts.items() if n]
+        return f"erase {', '.join(erased)}"
     if not changes:
         return kind
     only = changes[0]
@@ -180,7 +182,7 @@ def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
     >>> kinds_in_words([])
     []
     """
-    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(one.kind for one in listed).items())]
+    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(activity.kind for activity in listed).items())]
 
 
 def value_words(kind: str, value: str | None) -> str:
@@ -273,7 +275,7 @@ def _split_off(value: str | None) -> str | None:
     return None if value is None else "" if value else NEVER_GROUP
 
 
-def changed_documents(one: Activity, most: int) -> list[str]:
+def changed_documents(activity: Activity, most: int) -> list[str]:
     """Return the first documents that an activity changed; of a decision on two, both, in the order of its words.
 
     Examples
@@ -283,14 +285,14 @@ def changed_documents(one: Activity, most: int) -> list[str]:
     >>> changed_documents(Activity(**told, changes=split), 3)
     ['b', 'a']
     """
-    found = list[str]()
-    for change in one.changes[:most]:
+    doc_ids = list[str]()
+    for change in activity.changes[:most]:
         pair = [change.subject, change.other] if change.kind in (NEVER_GROUP, SAME_GROUP) else [change.subject]
         is_second = (change.now or change.was) == change.other if change.kind == NEVER_GROUP else False
-        if len(pair) == 2 and (FIRST in one.data or is_second):
+        if len(pair) == 2 and (FIRST in activity.data or is_second):
             pair.reverse()
-        found += [] if change.kind in (GROUP_NOTE, BATCH) else pair
-    return list(dict.fromkeys(found))
+        doc_ids += [] if change.kind in (GROUP_NOTE, BATCH) else pair
+    return list(dict.fromkeys(doc_ids))
 
 
 def log_in_words(listed: Sequence[Activity]) -> pa.Table:
@@ -299,5 +301,5 @@ def log_in_words(listed: Sequence[Activity]) -> pa.Table:
 
     from nearkin.collection.decisions.log import table_of_log
 
-    words = [change_words(change) for one in listed for change in one.changes]
+    words = [change_words(change) for activity in listed for change in activity.changes]
     return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))

@@ -49,22 +49,22 @@ class TextSimilarities(Protocol):
         """The shingles, such as ``words:5``."""
 
 
-def similarity_facts(found: ComparedDocuments) -> list[Fact]:
+def similarity_facts(compared: ComparedDocuments) -> list[Fact]:
     """Return the similarities of two documents."""
-    one = found.b
-    facts = [_edit(one.edit_similarity), Fact("Jaccard (word 5-grams)", share_text(one.jaccard))]
-    if one.relative_distance is not None:
-        facts.append(Fact("letter-count distance (gamma)", distance_text(one.relative_distance)))
+    similar = compared.b
+    facts = [_edit(similar.edit_similarity), Fact("Jaccard (word 5-grams)", share_text(similar.jaccard))]
+    if similar.relative_distance is not None:
+        facts.append(Fact("letter-count distance (gamma)", distance_text(similar.relative_distance)))
     return facts
 
 
-def text_similarity_facts(found: TextSimilarities) -> list[Fact]:
+def text_similarity_facts(similarities: TextSimilarities) -> list[Fact]:
     """Return the similarities of two texts."""
     return [
-        _edit(found.edit_similarity),
-        Fact(f"Jaccard ({grams_text(found.shingle)})", share_text(found.jaccard)),
-        Fact("share of A in B", share_text(found.containment_a_in_b)),
-        Fact("share of B in A", share_text(found.containment_b_in_a)),
+        _edit(similarities.edit_similarity),
+        Fact(f"Jaccard ({grams_text(similarities.shingle)})", share_text(similarities.jaccard)),
+        Fact("share of A in B", share_text(similarities.containment_a_in_b)),
+        Fact("share of B in A", share_text(similarities.containment_b_in_a)),
     ]
 
 
@@ -90,53 +90,53 @@ def comparison_facts(name_a: str, name_b: str, compared: Comparison, similaritie
         yield Fact("too long to compare to the end", note="some shared words may be marked", tone="warning")
 
 
-def change_text(one: Version) -> str:
+def change_text(version: Version) -> str:
     """Count the changed words of a version."""
-    if one.similar.is_same_text:
+    if version.similar.is_same_text:
         return "the same text"
-    if (change := one.change) is None:
+    if (change := version.change) is None:
         return "too long to compare here"
     changed = word_changes_text(
         change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences
     )
-    return changed + " since then" * one.is_older
+    return changed + " since then" * version.is_older
 
 
-def relation_text(one: Version, document: object) -> str:
+def relation_text(listed: Version, document: object) -> str:
     """Return the relation of a version to the document, with the text that is filled in, or how exact a copy is."""
-    version = one.similar.document
+    version = listed.similar.document
     filled_in = {
         "version": f" ({version} fills in the blanks of {document})",
         "document": f" ({document} fills in the blanks of {version})",
         "both": " (each fills in blanks of the other)",
     }
-    if one.relation == "exact copy":
-        return f"exact copy ({'same text' if one.similar.edit_similarity == 1 else 'once normalised'})"
-    return one.relation + filled_in.get(one.filled_in, "")
+    if listed.relation == "exact copy":
+        return f"exact copy ({'same text' if listed.similar.edit_similarity == 1 else 'once normalised'})"
+    return listed.relation + filled_in.get(listed.filled_in, "")
 
 
-def date_text(one: Version) -> str:
+def date_text(version: Version) -> str:
     """Return the date of a version, and whether it is in force."""
-    dated = "undated" if one.date is None else f"dated {one.date.isoformat()}"
-    return dated + ", in force" * one.is_in_force
+    dated = "undated" if version.date is None else f"dated {version.date.isoformat()}"
+    return dated + ", in force" * version.is_in_force
 
 
-def versions_facts(found: Versions) -> Iterator[Fact]:
+def versions_facts(versions: Versions) -> Iterator[Fact]:
     """Count the versions of a document, and name those in force."""
     yield Fact(
-        f"versions of {found.document}",
-        found.n_found,
-        f"other stored texts, and documents {found.tolerance.in_words()}",
+        f"versions of {versions.document}",
+        versions.n_found,
+        f"other stored texts, and documents {versions.tolerance.in_words()}",
     )
-    yield from not_shown(found.n_found - len(found.versions))
-    if found.in_force is not None:
-        yield from _in_force(found, found.in_force)
-    letters_only = sum(one.similar.is_letters_only for one in found.versions)
+    yield from not_shown(versions.n_found - len(versions.versions))
+    if versions.in_force is not None:
+        yield from _in_force(versions, versions.in_force)
+    letters_only = sum(version.similar.is_letters_only for version in versions.versions)
     yield from warning(LETTERS_ALIKE, letters_only, f"no version: Jaccard below {THRESHOLD:g}")
-    yield from warning("texts not compared", found.n_not_compared, NOT_COMPARED)
+    yield from warning("texts not compared", versions.n_not_compared, NOT_COMPARED)
 
 
-def _in_force(found: Versions, force: InForce) -> Iterator[Fact]:
+def _in_force(versions: Versions, force: InForce) -> Iterator[Fact]:
     from nearkin.stages.differences.relations import OTHER_PARTIES
 
     label = f"in force on {force.at.isoformat()}"
@@ -145,5 +145,5 @@ def _in_force(found: Versions, force: InForce) -> Iterator[Fact]:
         return
     dated = f"dated {force.dates[force.documents[0].doc_id].isoformat()}"
     yield Fact(label, first_of(list(map(str, force.documents)), _N_NAMED), dated)
-    others = sum(one.is_in_force and one.relation == OTHER_PARTIES for one in found.versions)
-    yield from warning("in force, with other parties", others, f"need not be versions of {found.document}")
+    others = sum(version.is_in_force and version.relation == OTHER_PARTIES for version in versions.versions)
+    yield from warning("in force, with other parties", others, f"need not be versions of {versions.document}")

@@ -50,8 +50,8 @@ class Fact:
 
     def __str__(self) -> str:
         """Return the line."""
-        said = self.text if self.value == "" or not self.note else f"{self.text} ({self.note})"
-        return ": ".join(filter(None, (self.label, said or self.note)))
+        words = self.text if self.value == "" or not self.note else f"{self.text} ({self.note})"
+        return ": ".join(filter(None, (self.label, words or self.note)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +115,10 @@ def missing_facts(name: str, missing: str | None) -> Iterator[Fact]:
 
 def damage_facts(damaged: Sequence[DamagedFile]) -> Iterator[Fact]:
     """Name the damaged files, of which only the beginning was read."""
-    for one in damaged[:_MAX_NAMED]:
-        place = one.path if one.line is None else f"{one.path}, line {one.line:,}"
-        read = "none of its documents was read" if one.line == 1 else "only the documents before it were read"
-        yield Fact("incomplete", place, f"{one.problem}; {read}", "damage")
+    for file in damaged[:_MAX_NAMED]:
+        place = file.path if file.line is None else f"{file.path}, line {file.line:,}"
+        read = "none of its documents was read" if file.line == 1 else "only the documents before it were read"
+        yield Fact("incomplete", place, f"{file.problem}; {read}", "damage")
     if len(damaged) > _MAX_NAMED:
         yield Fact("more incomplete files", len(damaged) - _MAX_NAMED, tone="damage")
 

@@ -187,7 +187,7 @@ def input_facts(run: DedupManifest) -> Iterator[Fact]:
     yield from damage_facts(run.damaged_files or ())
     if (exceptions := run.exception_counts) is not None:
         yield from extraction_facts(exceptions, n_of_others=run.n_textless_others)
-    has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*run.inputs, *run.against))
+    has_text_files = any(source.format not in _ALWAYS_UTF8 for source in (*run.inputs, *run.against))
     yield from warning(
         "not valid UTF-8",
         (run.problems.get("wrong encoding", 0) * has_text_files),

@@ -66,18 +66,18 @@ def methods_table(question: Question, planned: Plan) -> Table:
     """Tabulate the methods, one column each, the chosen one first."""
     ways = ((planned.search, planned.prediction), *planned.alternatives)
     cells: dict[str, list[str]] = {
-        "recall": [recall_text(told.recall_low, told.recall_high) for _, told in ways],
+        "recall": [recall_text(prediction.recall_low, prediction.recall_high) for _, prediction in ways],
         "bits, distance": [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways],
         "orders × window": [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways],
-        "comparisons": [about_text(told.n_comparisons) for _, told in ways],
-        "relative cost": [percent_text(told.relative_cost, 1) for _, told in ways],
-        "candidates": [about_text(told.n_candidates) if way.bits else "–" for way, told in ways],
-        "pairs found": [about_text(told.n_pairs) for _, told in ways],
-        "memory": [size_text(told.memory_bytes) for _, told in ways],
+        "comparisons": [about_text(prediction.n_comparisons) for _, prediction in ways],
+        "relative cost": [percent_text(prediction.relative_cost, 1) for _, prediction in ways],
+        "candidates": [about_text(prediction.n_candidates) if way.bits else "–" for way, prediction in ways],
+        "pairs found": [about_text(prediction.n_pairs) for _, prediction in ways],
+        "memory": [size_text(prediction.memory_bytes) for _, prediction in ways],
     }
     if question.cores > 1:
-        cells["time on one core"] = [time_text(told.core_s) for _, told in ways]
-    cells["time"] = [time_text(told.elapsed_s) for _, told in ways]
+        cells["time on one core"] = [time_text(prediction.core_s) for _, prediction in ways]
+    cells["time"] = [time_text(prediction.elapsed_s) for _, prediction in ways]
     return Table(("", *(way.method for way, _ in ways)), [(name, *row) for name, row in cells.items()])
 
 
@@ -95,68 +95,72 @@ def _basis(question: Question, sampled: PairForecast | None, min_pairs: int) -> 
         yield Fact("pairs", "assumed", grows, "quiet")
 
 
-def _costliest(told: Prediction) -> tuple[float, str]:
+def _costliest(prediction: Prediction) -> tuple[float, str]:
     parts = {
-        "making signatures": told.signing_s,
-        "sorting signatures": told.sorting_s,
-        "comparing": told.comparing_s,
-        "computing the cosines of candidates": told.checking_s,
+        "making signatures": prediction.signing_s,
+        "sorting signatures": prediction.sorting_s,
+        "comparing": prediction.comparing_s,
+        "computing the cosines of candidates": prediction.checking_s,
     }
     name = max(parts, key=lambda part: parts[part])
-    return parts[name] / max(told.core_s, 1e-12), name
+    return parts[name] / max(prediction.core_s, 1e-12), name
 
 
-def corpus_plan_facts(told: CorpusForecast, planned: str) -> Iterator[Fact]:
+def corpus_plan_facts(forecast: CorpusForecast, planned: str) -> Iterator[Fact]:
     """Describe the sample, the plan (given in words), and its certainty."""
-    n_compared = len(told.sample.sizes)
-    other = "as the sample; another number: --documents" if told.n_documents == told.n_sampled else "like the sample"
-    yield Fact("documents", told.n_documents, other)
-    without = f"; {told.n_without_text:,} empty or unreadable" * bool(told.n_without_text)
-    yield Fact("sample", told.n_sampled, f"{n_compared:,} distinct texts compared{without}")
-    yield Fact("shingles of a text", f"{told.sample.mean_size:,.0f}", "on average")
-    if told.n_documents > told.n_sampled:
-        yield Fact("distinct texts", f"about {about_text(told.n_texts)}", "fewer if there are more copies", "quiet")
+    n_compared = len(forecast.sample.sizes)
+    other = (
+        "as the sample; another number: --documents"
+        if forecast.n_documents == forecast.n_sampled
+        else "like the sample"
+    )
+    yield Fact("documents", forecast.n_documents, other)
+    without = f"; {forecast.n_without_text:,} empty or unreadable" * bool(forecast.n_without_text)
+    yield Fact("sample", forecast.n_sampled, f"{n_compared:,} distinct texts compared{without}")
+    yield Fact("shingles of a text", f"{forecast.sample.mean_size:,.0f}", "on average")
+    if forecast.n_documents > forecast.n_sampled:
+        yield Fact("distinct texts", f"about {about_text(forecast.n_texts)}", "fewer if there are more copies", "quiet")
     yield Fact("plan", planned)
-    yield from _ways_to_search(told)
-    yield from _unrelated_facts(told)
+    yield from _ways_to_search(forecast)
+    yield from _unrelated_facts(forecast)
     if n_compared < _FEW:
         how = "use a few thousand documents, drawn from the whole corpus"
         yield Fact("the sample is too small", n_compared, how, "warning")
 
 
-def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
-    if (n_unrelated := told.n_unrelated) is None:
+def _unrelated_facts(forecast: CorpusForecast) -> Iterator[Fact]:
+    if (n_unrelated := forecast.n_unrelated) is None:
         yield Fact("unrelated pairs", "not predicted", "the sample has no two different texts", "quiet")
         return
-    low, high = told.candidates_range() or (n_unrelated, n_unrelated)
+    low, high = forecast.candidates_range() or (n_unrelated, n_unrelated)
     between = "" if about_text(low) == about_text(high) else f"; probably {about_text(low)} to {about_text(high)}"
-    each = f"{n_unrelated / told.n_documents:,.1f} per document"
+    each = f"{n_unrelated / forecast.n_documents:,.1f} per document"
     yield Fact("predicted unrelated pairs", about_text(n_unrelated), each + between)
     if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
         how = "a higher --threshold, a lower --recall, a longer --shingle, or fewer documents"
         yield Fact("not feasible", f"{about_text(core_days)} days of one core", how, "warning")
 
 
-def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:
+def _ways_to_search(forecast: CorpusForecast) -> Iterator[Fact]:
     """Describe which texts are searched by bands and by rare shingles."""
-    if not isinstance(told.plan, BandPlan) or not told.n_other_keys:
+    if not isinstance(forecast.plan, BandPlan) or not forecast.n_other_keys:
         return
-    if told.share_by_bands:
-        least = f"texts of at least {told.plan.exact_below:,} shingles"
-        yield Fact("searched by bands", percent_text(told.share_by_bands, 1), least)
-    elif told.plan.exact_below < EVERY_SIZE:
-        recall = share_percent_text(told.plan.recall_at_threshold)
+    if forecast.share_by_bands:
+        least = f"texts of at least {forecast.plan.exact_below:,} shingles"
+        yield Fact("searched by bands", percent_text(forecast.share_by_bands, 1), least)
+    elif forecast.plan.exact_below < EVERY_SIZE:
+        recall = share_percent_text(forecast.plan.recall_at_threshold)
         yield Fact("recall of longer texts", recall, "at the threshold, at least")
-    most = "" if not told.share_by_bands else f"texts of at most {told.rare_up_to:,} shingles, "
-    n_keys = f"{told.n_other_keys / told.share_by_rare:,.1f} each"
-    yield Fact("searched by rare shingles", percent_text(told.share_by_rare, 1), most + n_keys)
+    most = "" if not forecast.share_by_bands else f"texts of at most {forecast.rare_up_to:,} shingles, "
+    n_keys = f"{forecast.n_other_keys / forecast.share_by_rare:,.1f} each"
+    yield Fact("searched by rare shingles", percent_text(forecast.share_by_rare, 1), most + n_keys)
 
 
 def shuffles_table(needs: ClusterNeeds, n_documents: int) -> Table:
     """Tabulate the shuffled data, before compression."""
     rows = [
-        (size_text(one.size_bytes), f"{one.size_bytes / n_documents:,.1f}", one.stage, one.carries)
-        for one in needs.shuffles
+        (size_text(shuffle.size_bytes), f"{shuffle.size_bytes / n_documents:,.1f}", shuffle.stage, shuffle.carries)
+        for shuffle in needs.shuffles
     ]
     rows.append((size_text(needs.shuffled_bytes), f"{needs.shuffled_bytes / n_documents:,.1f}", "all", ""))
     return Table(("shuffled", "bytes per document", "stage", "data"), rows, 2)

@@ -32,39 +32,39 @@ def time_ms(elapsed_s: float) -> Fact:
     return Fact("time", f"{1000 * elapsed_s:,.0f} ms", tone="quiet")
 
 
-def similar_facts(found: SimilarDocuments) -> Iterator[Fact]:
+def similar_facts(similar: SimilarDocuments) -> Iterator[Fact]:
     """Describe the search for similar documents and the limits of its answer, without their number."""
-    tolerance = found.tolerance
+    tolerance = similar.tolerance
     if tolerance.measure == "index":
-        yield from _index_facts(found)
-    elif not found.is_answered:
+        yield from _index_facts(similar)
+    elif not similar.is_answered:
         try_another = ": try the measure jaccard" if tolerance.measure == "letters" else ""
         lacks = "too few letters" if tolerance.measure == "letters" else "no words"
         yield Fact("only identical texts", note=f"{lacks} to compare{try_another}", tone="warning")
     elif tolerance.recall is not None and tolerance.recall < 1:
         yield Fact("expected recall", recall_at_text(tolerance.recall, tolerance.value, at="Jaccard "))
-    if found.expected_recall_of_parts is not None:
-        yield from part_recall_facts(found.expected_recall_of_parts, tolerance.value)
-    if tolerance.measure == "containment" and found.is_answered:
+    if similar.expected_recall_of_parts is not None:
+        yield from part_recall_facts(similar.expected_recall_of_parts, tolerance.value)
+    if tolerance.measure == "containment" and similar.is_answered:
         yield Fact(
             "short parts may be missed", note="to measure how many: nearkin audit COLLECTION --measure containment"
         )
-    if any(one.edit_similarity is None for one in found.documents):
+    if any(document.edit_similarity is None for document in similar.documents):
         yield Fact("edit –", note="not computed: the texts are too long and too different", tone="quiet")
     yield from warning(
-        "passages in very many documents", found.n_hot_keys, "only partly searched; similar documents may be missing"
+        "passages in very many documents", similar.n_hot_keys, "only partly searched; similar documents may be missing"
     )
-    yield from warning("texts not compared", found.n_not_compared, NOT_COMPARED)
+    yield from warning("texts not compared", similar.n_not_compared, NOT_COMPARED)
     yield from warning(
-        LETTERS_ALIKE, sum(one.is_letters_only for one in found.documents), f"Jaccard below {THRESHOLD:g}"
+        LETTERS_ALIKE, sum(document.is_letters_only for document in similar.documents), f"Jaccard below {THRESHOLD:g}"
     )
 
 
-def _index_facts(found: SimilarDocuments) -> Iterator[Fact]:
-    if found.is_answered:
+def _index_facts(similar: SimilarDocuments) -> Iterator[Fact]:
+    if similar.is_answered:
         weak = "one number is weak evidence: look at the other columns"
-        yield Fact("similarity index", f"{found.similarity_index}", weak)
-    elif found.similarity_index == 0:
+        yield Fact("similarity index", f"{similar.similarity_index}", weak)
+    elif similar.similarity_index == 0:
         yield Fact("only identical texts", note="index 0 has no neighbours: try --measure letters", tone="warning")
     else:
         how = "too few words for an index: try --measure letters, or a new collection with --index 43B:k=4"
@@ -97,71 +97,73 @@ def part_recall_facts(recall: PartRecall, containment: float) -> Iterator[Fact]:
     yield Fact("expected recall of parts of this one", parts, of_words)
 
 
-def copy_in_words(one: CheckedDocument) -> str:
+def copy_in_words(checked: CheckedDocument) -> str:
     """Say whether an exact copy is the same text, or the same only once normalised, as by case and white space."""
-    return "same text" if one.is_same_text else "once normalised"
+    return "same text" if checked.is_same_text else "once normalised"
 
 
-def verdict_fact(found: Checked, name: str) -> Fact:
+def verdict_fact(checked: Checked, name: str) -> Fact:
     """Give the relation of the checked document to the most similar stored document, and the number of matches."""
-    most_similar = found.documents[0] if found.documents else None
-    verdict = found.verdict
+    most_similar = checked.documents[0] if checked.documents else None
+    verdict = checked.verdict
     if most_similar is not None and verdict == "exact":
         verdict = f"exact copy, {copy_in_words(most_similar)}"  # type: ignore[assignment]
     of = "" if most_similar is None else f": {most_similar.document}"
-    return Fact(name, f"{verdict}{of}", "no match" if most_similar is None else f"of {found.n_found:,} matches")
+    return Fact(name, f"{verdict}{of}", "no match" if most_similar is None else f"of {checked.n_found:,} matches")
 
 
 def check_facts(
-    found: Checked, *, is_storing: bool, is_read_only: bool = False, is_empty: bool = False
+    checked: Checked, *, is_storing: bool, is_read_only: bool = False, is_empty: bool = False
 ) -> Iterator[Fact]:
     """Describe the limits of the answer, for a text that may be empty, and the stored document."""
-    yield from not_shown(found.n_found - len(found.documents), "raise --limit")
-    yield from missing_facts("the text", found.missing)
-    if found.not_checked:
-        inside = f"check each by itself: {first_of(found.not_checked, _N_NAMED)}"
-        yield Fact("not checked, inside it", len(found.not_checked), inside, "warning")
-    yield from _limits(found, is_empty=is_empty)
-    yield time_ms(found.elapsed_s)
-    version = "" if (found.version or 1) == 1 else f"version {found.version}; its versions: nearkin history"
-    if found.stored_as is not None:
-        yield Fact("already stored as" if found.is_resent else "stored as", found.stored_as, version)
-    elif found.is_purged:
+    yield from not_shown(checked.n_found - len(checked.documents), "raise --limit")
+    yield from missing_facts("the text", checked.missing)
+    if checked.not_checked:
+        inside = f"check each by itself: {first_of(checked.not_checked, _N_NAMED)}"
+        yield Fact("not checked, inside it", len(checked.not_checked), inside, "warning")
+    yield from _limits(checked, is_empty=is_empty)
+    yield time_ms(checked.elapsed_s)
+    version = "" if (checked.version or 1) == 1 else f"version {checked.version}; its versions: nearkin history"
+    if checked.stored_as is not None:
+        yield Fact("already stored as" if checked.is_resent else "stored as", checked.stored_as, version)
+    elif checked.is_purged:
         yield Fact("not stored", note="erased by nearkin purge: cannot be stored again", tone="warning")
     elif is_storing:
         yield (
             Fact("already stored", note="under the same id")
-            if found.is_resent
+            if checked.is_resent
             else Fact("not stored", note="--only-new")
         )
     else:
         yield Fact("not stored", note="" if is_read_only else "to store it: --store", tone="quiet")
 
 
-def check_recall_facts(found: Checked) -> Iterator[Fact]:
+def check_recall_facts(checked: Checked) -> Iterator[Fact]:
     """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
-    if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
+    if checked.expected_recall is None or checked.verdict not in ("new", "contained", "contains"):
         return
-    recall = recall_at_text(found.expected_recall, found.options.threshold, at="Jaccard ")
+    recall = recall_at_text(checked.expected_recall, checked.options.threshold, at="Jaccard ")
     yield Fact("expected recall of near-duplicates", recall)
-    if found.expected_recall_of_parts is not None and found.options.containment is not None:
-        yield from part_recall_facts(found.expected_recall_of_parts, found.options.containment)
+    if checked.expected_recall_of_parts is not None and checked.options.containment is not None:
+        yield from part_recall_facts(checked.expected_recall_of_parts, checked.options.containment)
 
 
-def _limits(found: Checked, *, is_empty: bool) -> Iterator[Fact]:
-    if not found.is_answered:
+def _limits(checked: Checked, *, is_empty: bool) -> Iterator[Fact]:
+    if not checked.is_answered:
         listed = "an empty text matches no other" if is_empty else "only identical texts are listed"
         yield Fact("too few words to compare", note=listed, tone="warning")
-    elif found.options.measure == "index":
+    elif checked.options.measure == "index":
         yield Fact("similarity index", "most matches are missed", "to find more, omit --measure index")
     else:
-        yield from check_recall_facts(found)
-    hot = found.n_hot_keys if found.verdict != "exact" else 0
-    left = found.n_candidates - found.n_compared
+        yield from check_recall_facts(checked)
+    hot = checked.n_hot_keys if checked.verdict != "exact" else 0
+    left = checked.n_candidates - checked.n_compared
     yield from warning(
         "passages in very many documents", hot, "only partly searched; a similar document may be missing"
     )
-    yield from warning("candidates not compared", left, f"of {found.n_candidates:,}; the most promising were compared")
+    yield from warning(
+        "candidates not compared", left, f"of {checked.n_candidates:,}; the most promising were compared"
+    )
 
 
 def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
@@ -200,42 +202,42 @@ def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
     yield from warning("not checked", summary.n_problems, "see the answers with an error")
 
 
-def groups_facts(found: CollectionGroups, n_shown: int) -> Iterator[Fact]:
+def groups_facts(groups: CollectionGroups, n_shown: int) -> Iterator[Fact]:
     """Count the groups, name those to look at, and describe the changes since the last call."""
-    yield Fact("groups", len(found.groups), f"texts {found.tolerance.in_words()}")
-    yield Fact("documents in groups", len(found.members))
-    yield from not_shown(len(found.groups) - n_shown)
-    yield from tolerance_facts(found.tolerance, found.n_not_compared)
-    if not found.is_first:
-        yield from change_facts(found, min(n_shown, _MAX_CHANGES))
-    counts, n_others = Counter(found.members["differs"].to_pylist()), len(found.members) - len(found.groups)
+    yield Fact("groups", len(groups.groups), f"texts {groups.tolerance.in_words()}")
+    yield Fact("documents in groups", len(groups.members))
+    yield from not_shown(len(groups.groups) - n_shown)
+    yield from tolerance_facts(groups.tolerance, groups.n_not_compared)
+    if not groups.is_first:
+        yield from change_facts(groups, min(n_shown, _MAX_CHANGES))
+    counts, n_others = Counter(groups.members["differs"].to_pylist()), len(groups.members) - len(groups.groups)
     for name, label in BY_DIFFERENCE.items():
         yield from nonzero(
             label, counts[name], f"of {n_others:,} members beside the principals; column differs of --out"
         )
-    chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
-    stricter = "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
-    yield from warning("members linked only through others", found.n_indirect, "column is_match of --out")
+    chains = [group for group in groups.groups if 2 * group.n_chained > group.n_documents > _SMALL]
+    stricter = "a smaller --gamma" if groups.tolerance.measure == "letters" else "a higher --threshold"
+    yield from warning("members linked only through others", groups.n_indirect, "column is_match of --out")
     yield from warning(
         "groups linked mainly through chains", len(chains), f"of more than {_SMALL} documents; try {stricter}"
     )
     yield from warning(
         "groups with a longer document",
-        sum(one.proposed_principal is not None for one in found.groups),
+        sum(group.proposed_principal is not None for group in groups.groups),
         ("is_proposed_principal in --out; to make it the principal: nearkin decide --principal DOC_ID"),
     )
-    yield from warning("documents in no group", found.n_uncounted, without_units(found.tolerance))
+    yield from warning("documents in no group", groups.n_uncounted, without_units(groups.tolerance))
     yield from warning(
         LETTERS_ALIKE,
-        sum(found.members["is_letters_only"].to_pylist()),
+        sum(groups.members["is_letters_only"].to_pylist()),
         f"members with Jaccard below {THRESHOLD:g} with the principal",
     )
 
 
-def letters_only_groups(found: CollectionGroups) -> set[int]:
+def letters_only_groups(groups: CollectionGroups) -> set[int]:
     """Return the numbers of the groups with a member of like letters but other wording than the principal."""
-    members = found.members.select(["group", "is_letters_only"]).to_pylist()
-    return {one["group"] for one in members if one["is_letters_only"]}
+    members = groups.members.select(["group", "is_letters_only"]).to_pylist()
+    return {member["group"] for member in members if member["is_letters_only"]}
 
 
 def tolerance_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
@@ -288,27 +290,29 @@ def relation_words(relation: str, *, jaccard: float, is_same_text: bool, toleran
     return "no match" if relation == "revised" and jaccard < threshold else relation
 
 
-def change_facts(found: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Fact]:
+def change_facts(groups: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Fact]:
     """Count the changes since the groups were last updated, and list the first of them."""
     since = (
-        f"since the last call; new waves: {', '.join(found.new_waves)}" if found.new_waves else "since the last call"
+        f"since the last call; new waves: {', '.join(groups.new_waves)}" if groups.new_waves else "since the last call"
     )
-    yield Fact("groups with changes", len(found.changes), "; ".join(filter(None, (_counts(found.changes), since))))
-    telling = sorted(found.changes, key=lambda one: (not (one.merged or one.split_from or one.left), one.is_new))
-    yield from (Fact(f"group {one.number}", change_words(one)) for one in telling[:n_shown])
+    yield Fact("groups with changes", len(groups.changes), "; ".join(filter(None, (_counts(groups.changes), since))))
+    telling = sorted(
+        groups.changes, key=lambda change: (not (change.merged or change.split_from or change.left), change.is_new)
+    )
+    yield from (Fact(f"group {change.number}", change_words(change)) for change in telling[:n_shown])
     yield from not_shown(len(telling) - n_shown, "changes: --json")
 
 
 def _counts(changes: Sequence[GroupChange]) -> str:
-    n_new, n_dissolved = sum(one.is_new for one in changes), sum(one.is_dissolved for one in changes)
+    n_new, n_dissolved = sum(change.is_new for change in changes), sum(change.is_dissolved for change in changes)
     return counts_text({"new": n_new, "changed": len(changes) - n_new - n_dissolved, "dissolved": n_dissolved})
 
 
-def family_group_facts(found: CollectionGroups) -> Iterator[Fact]:
+def family_group_facts(groups: CollectionGroups) -> Iterator[Fact]:
     """State the expected recall of the groups of a collection, and describe the changes since last time."""
-    yield from tolerance_facts(found.tolerance, found.n_not_compared)
-    if not found.is_first:
-        yield from change_facts(found)
+    yield from tolerance_facts(groups.tolerance, groups.n_not_compared)
+    if not groups.is_first:
+        yield from change_facts(groups)
 
 
 _TO_LOOK_AT: Mapping[ChangeKind, str] = {
@@ -321,30 +325,30 @@ _TO_LOOK_AT: Mapping[ChangeKind, str] = {
 """Documents with each kind of change."""
 
 
-def groups_since_facts(found: GroupsSince, n_shown: int) -> Iterator[Fact]:
+def groups_since_facts(since: GroupsSince, n_shown: int) -> Iterator[Fact]:
     """Count the changed groups and the documents to look at, and name the compared groupings."""
-    then, now = minute(found.grouped_then), minute(found.grouped_now)
+    then, now = minute(since.grouped_then), minute(since.grouped_now)
     if then == now:  # the seconds tell them apart
-        then, now = (one.replace("T", " ")[:19] for one in (found.grouped_then, found.grouped_now))
-    yield Fact("groups with changes", len(found.changes), _counts(found.changes))
-    yield from not_shown(len(found.changes) - n_shown)
-    n = Counter(found.documents["change"].to_pylist())
+        then, now = (time.replace("T", " ")[:19] for time in (since.grouped_then, since.grouped_now))
+    yield Fact("groups with changes", len(since.changes), _counts(since.changes))
+    yield from not_shown(len(since.changes) - n_shown)
+    n = Counter(since.documents["change"].to_pylist())
     kinds = counts_text({words: n[kind] for kind, words in _TO_LOOK_AT.items()})
     yield Fact("documents to look at", n.total(), kinds)
     yield Fact(
-        f"groups after {wave_text(found.wave)}", found.n_groups_were, f"{then} UTC; {found.tolerance.in_words()}"
+        f"groups after {wave_text(since.wave)}", since.n_groups_were, f"{then} UTC; {since.tolerance.in_words()}"
     )
-    yield Fact("groups now", found.n_groups, f"{now} UTC")
-    yield from later_facts(found.n_not_grouped, found.n_decisions)
+    yield Fact("groups now", since.n_groups, f"{now} UTC")
+    yield from later_facts(since.n_not_grouped, since.n_decisions)
 
 
 def change_words(change: GroupChange) -> str:
     """Describe the changes of a group."""
-    said = ["new group"] * change.is_new + ["dissolved"] * change.is_dissolved
+    parts = ["new group"] * change.is_new + ["dissolved"] * change.is_dissolved
     if change.merged:
-        said.append(f"{'made of' if change.is_new else 'merged with'} {_groups(change.merged)}")
+        parts.append(f"{'made of' if change.is_new else 'merged with'} {_groups(change.merged)}")
     if change.split_from:
-        said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
+        parts.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
     for words, doc_ids in (
         ("new", change.new),
         ("joined", change.joined),
@@ -353,10 +357,10 @@ def change_words(change: GroupChange) -> str:
         ("removed", change.removed),
     ):
         if doc_ids:
-            said.append(f"{words}: {first_of(doc_ids[:3], 3, len(doc_ids))}")
+            parts.append(f"{words}: {first_of(doc_ids[:3], 3, len(doc_ids))}")
     if change.has_new_principal:
-        said.append(f"principal was {change.principal_was}, is {change.principal}")
-    return "; ".join(said)
+        parts.append(f"principal was {change.principal_was}, is {change.principal}")
+    return "; ".join(parts)
 
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
@@ -391,40 +395,50 @@ BY_DECISION = "in one group by decision"
 """Remark on a conflict of documents that do not match."""
 
 
-def without_passage(one: Conflict) -> str:
+def without_passage(conflict: Conflict) -> str:
     """Explain why a conflict has no passage in which the texts differ."""
-    if one.a == one.b:
+    if conflict.a == conflict.b:
         return "one document with two labels"
-    return "the texts are identical" + " except for white space" * (one.edit_similarity != 1.0)
+    return "the texts are identical" + " except for white space" * (conflict.edit_similarity != 1.0)
 
 
 def conflicts_facts(
-    found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int, is_bare: bool = False
+    conflicts: Conflicts,
+    *,
+    n_shown: int,
+    label_column: str,
+    id_column: str,
+    n_without_label: int,
+    is_bare: bool = False,
 ) -> Iterator[Fact]:
     """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids.
 
     With a bare tag, every document has a label: the documents without the tag have the label "not TAG".
     """
-    yield Fact("conflicts", found.n_found, f"texts {found.tolerance.in_words()}")
-    yield Fact("groups with conflicts", found.n_groups)
-    yield from not_shown(min(len(found.conflicts), found.n_found) - n_shown)
+    yield Fact("conflicts", conflicts.n_found, f"texts {conflicts.tolerance.in_words()}")
+    yield Fact("groups with conflicts", conflicts.n_groups)
+    yield from not_shown(min(len(conflicts.conflicts), conflicts.n_found) - n_shown)
     bare = f"; without it: not {label_column}" * is_bare
     from_columns = f"ids from {id_column}" if id_column else f"a tag{bare}"
-    yield Fact("labelled documents", found.n_labelled, f"labels from {label_column}, {from_columns}")
-    yield from warning("conflicts not listed", max(0, found.n_found - len(found.conflicts)), "--out writes all")
-    yield from unlabelled_facts(found, tag=None if id_column else label_column, n_without_label=n_without_label)
+    yield Fact("labelled documents", conflicts.n_labelled, f"labels from {label_column}, {from_columns}")
+    yield from warning("conflicts not listed", max(0, conflicts.n_found - len(conflicts.conflicts)), "--out writes all")
+    yield from unlabelled_facts(conflicts, tag=None if id_column else label_column, n_without_label=n_without_label)
 
 
-def unlabelled_facts(found: Conflicts, *, tag: str | None = None, n_without_label: int = 0) -> Iterator[Fact]:
+def unlabelled_facts(conflicts: Conflicts, *, tag: str | None = None, n_without_label: int = 0) -> Iterator[Fact]:
     """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
-    if found.conflicts and not found.are_groups_stored:
-        why = "out of date" if found.are_groups_outdated else "not stored"
-        yield Fact("groups", why, f"to store them: nearkin groups COLLECTION {found.tolerance.in_options()}", "quiet")
-    unlabelled = 0 if tag is None else found.n_unlabelled
+    if conflicts.conflicts and not conflicts.are_groups_stored:
+        why = "out of date" if conflicts.are_groups_outdated else "not stored"
+        yield Fact(
+            "groups", why, f"to store them: nearkin groups COLLECTION {conflicts.tolerance.in_options()}", "quiet"
+        )
+    unlabelled = 0 if tag is None else conflicts.n_unlabelled
     yield from warning(
-        f"without the tag {tag}", unlabelled, f"in groups with it: {first_of(found.unlabelled, _N_NAMED, unlabelled)}"
+        f"without the tag {tag}",
+        unlabelled,
+        f"in groups with it: {first_of(conflicts.unlabelled, _N_NAMED, unlabelled)}",
     )
-    yield from warning("labelled ids not in the collection", len(found.unknown), first_of(found.unknown, 3))
+    yield from warning("labelled ids not in the collection", len(conflicts.unknown), first_of(conflicts.unknown, 3))
     yield from warning("rows without a label", n_without_label, "skipped")
-    yield from warning("pairs of texts not compared", found.n_not_compared, PAIRS_NOT_COMPARED)
-    yield from warning("compared only with identical texts", found.n_uncounted, without_units(found.tolerance))
+    yield from warning("pairs of texts not compared", conflicts.n_not_compared, PAIRS_NOT_COMPARED)
+    yield from warning("compared only with identical texts", conflicts.n_uncounted, without_units(conflicts.tolerance))

@@ -45,12 +45,14 @@ def add_facts(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Fact]:
         yield Fact("dry run", note="nothing was stored", tone="warning")
 
 
-def exceptions_facts(found: StoredExceptions, n_shown: int) -> Iterator[Fact]:
+def exceptions_facts(exceptions: StoredExceptions, n_shown: int) -> Iterator[Fact]:
     """Count the exceptions, and say how to see the others."""
     yield Fact(
-        "exceptions", len(found.exceptions), exception_kinds(found.n_no_text, found.n_partial, found.n_not_stored)
+        "exceptions",
+        len(exceptions.exceptions),
+        exception_kinds(exceptions.n_no_text, exceptions.n_partial, exceptions.n_not_stored),
     )
-    yield from not_shown(len(found.exceptions) - n_shown)
+    yield from not_shown(len(exceptions.exceptions) - n_shown)
 
 
 def exception_kinds(n_no_text: int, n_partial: int, n_not_stored: int = 0) -> str:
@@ -80,30 +82,32 @@ def _mail_facts(origin: Origin) -> list[Fact]:
     return [Fact(label, value) for label, value in headers if value]
 
 
-def details_facts(found: DocumentDetails, family: DocumentFamily) -> Iterator[Fact]:
+def details_facts(details: DocumentDetails, family: DocumentFamily) -> Iterator[Fact]:
     """Describe a document: its version, its source, its length, its family and its copies."""
-    one = found.document
-    yield Fact("document", one.doc_id, f"version {one.version}, {state_of(one, found.removed_at)}")
-    origin = origin_text(one.doc_id, one.source, one.line)
-    yield Fact("added", f"{minute(found.added_at)} UTC", f"in {wave_text(one.wave)}, from {origin}")
-    yield Fact("characters", one.n_characters, "" if one.is_counted else "too few letters for --measure letters")
-    if found.origin is not None:
-        yield from origin_facts(found.origin)
-    if found.parent is not None:
-        yield Fact("inside", found.parent)
+    document = details.document
+    yield Fact("document", document.doc_id, f"version {document.version}, {state_of(document, details.removed_at)}")
+    origin = origin_text(document.doc_id, document.source, document.line)
+    yield Fact("added", f"{minute(details.added_at)} UTC", f"in {wave_text(document.wave)}, from {origin}")
+    yield Fact(
+        "characters", document.n_characters, "" if document.is_counted else "too few letters for --measure letters"
+    )
+    if details.origin is not None:
+        yield from origin_facts(details.origin)
+    if details.parent is not None:
+        yield Fact("inside", details.parent)
     if family.members:
-        members = [one.doc_id if one.is_stored else f"{one.doc_id} (no text)" for one in family.members]
+        members = [member.doc_id if member.is_stored else f"{member.doc_id} (no text)" for member in family.members]
         more = "more than " if family.is_truncated else ""
         yield Fact("same family", f"{more}{len(members):,}", first_of(members, _N_NAMED))
-    if len(found.versions) > 1:
-        yield Fact("stored versions", ", ".join(map(str, found.versions)), "nearkin history")
-    yield from nonzero("same text", found.n_copies, first_of(found.copies, _N_NAMED, found.n_copies))
-    for field, value in sorted(found.tags.items()):
+    if len(details.versions) > 1:
+        yield Fact("stored versions", ", ".join(map(str, details.versions)), "nearkin history")
+    yield from nonzero("same text", details.n_copies, first_of(details.copies, _N_NAMED, details.n_copies))
+    for field, value in sorted(details.tags.items()):
         yield Fact("tag", f"{field}={value}" if value else field)
-    if found.note is not None:
-        yield Fact("note", found.note)
-    for group in found.groups:
-        place = "the principal" if group.principal == one.doc_id else f"principal {group.principal}"
+    if details.note is not None:
+        yield Fact("note", details.note)
+    for group in details.groups:
+        place = "the principal" if group.principal == document.doc_id else f"principal {group.principal}"
         note = "" if group.note is None else f"; note: {group.note}"
         yield Fact(f"group {group.number}", f"{group.n_documents:,} documents", f"{group.tolerance}; {place}{note}")
         yield from later_facts(0, group.n_decisions)
@@ -120,18 +124,18 @@ def origin_facts(origin: Origin) -> Iterator[Fact]:
         yield Fact("pages", origin.n_pages)
     if origin.sha256 is not None:
         yield Fact("SHA-256", origin.sha256)
-    remarks = "; ".join(one for one in (origin.sentence, origin.warnings) if one)
+    remarks = "; ".join(remark for remark in (origin.sentence, origin.warnings) if remark)
     if origin.is_partial:
         yield Fact("only a part of the text", str(origin.exception), remarks, "warning")
     elif remarks:
         yield Fact("remarks", remarks)
 
 
-def listed_facts(found: ListedDocuments) -> Iterator[Fact]:
+def listed_facts(documents: ListedDocuments) -> Iterator[Fact]:
     """Count the documents, and those that are in no group yet."""
-    yield Fact("documents", found.n_found)
-    yield from not_shown(found.n_found - len(found.table))
-    yield from later_facts(found.n_not_grouped, found.n_decisions)
+    yield Fact("documents", documents.n_found)
+    yield from not_shown(documents.n_found - len(documents.table))
+    yield from later_facts(documents.n_not_grouped, documents.n_decisions)
 
 
 def change_text(entry: HistoryEntry) -> str:
@@ -148,12 +152,12 @@ def change_text(entry: HistoryEntry) -> str:
     return word_changes_text(change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences)
 
 
-def history_facts(found: DocumentHistory) -> Iterator[Fact]:
+def history_facts(history: DocumentHistory) -> Iterator[Fact]:
     """Count the versions, and say whether the document is removed."""
-    removed_at = found.versions[-1].removed_at
+    removed_at = history.versions[-1].removed_at
     ended = "" if removed_at is None else f"removed {minute(removed_at)} UTC"
-    yield Fact(f"versions of {found.doc_id}", len(found.versions), ended)
-    if not all(one.change is None or one.change.is_whole for one in found.versions):
+    yield Fact(f"versions of {history.doc_id}", len(history.versions), ended)
+    if not all(version.change is None or version.change.is_whole for version in history.versions):
         yield Fact("too long to compare to the end", note="some shared words may be counted as changed", tone="warning")
 
 
@@ -172,11 +176,13 @@ def removed_facts(removed: Removed, n_shown: int) -> Iterator[Fact]:
         yield Fact("with a text of another wave", len(earlier), how, "warning")
 
 
-def search_facts(found: SearchResult, wave: str | None, n_shown: int) -> Iterator[Fact]:
+def search_facts(result: SearchResult, wave: str | None, n_shown: int) -> Iterator[Fact]:
     """Count the documents with some words."""
-    yield Fact("documents", found.n_found, f"with {found.query}" + ("" if wave is None else f", of {wave_text(wave)}"))
-    yield from not_shown(found.n_found - n_shown)
-    yield time_ms(found.elapsed_s)
+    yield Fact(
+        "documents", result.n_found, f"with {result.query}" + ("" if wave is None else f", of {wave_text(wave)}")
+    )
+    yield from not_shown(result.n_found - n_shown)
+    yield time_ms(result.elapsed_s)
 
 
 def info_facts(info: Info) -> Iterator[Fact]:
@@ -204,20 +210,20 @@ def info_facts(info: Info) -> Iterator[Fact]:
     yield from warning("not stored", info.n_problems, "nearkin exceptions COLLECTION")
 
 
-def fsck_facts(found: IntegrityReport) -> Iterator[Fact]:
+def fsck_facts(report: IntegrityReport) -> Iterator[Fact]:
     """Name the damage and what was rebuilt, and say whether the collection is undamaged."""
-    yield Fact("texts", found.n_texts)
-    yield Fact("parts of the index", found.n_segments)
+    yield Fact("texts", report.n_texts)
+    yield Fact("parts of the index", report.n_segments)
     yield Fact(
-        "collection", "undamaged" if found.is_whole else "damaged", "now" * (found.is_whole and bool(found.rebuilt))
+        "collection", "undamaged" if report.is_whole else "damaged", "now" * (report.is_whole and bool(report.rebuilt))
     )
-    if found.has_page_checksums is False:
+    if report.has_page_checksums is False:
         yield Fact("page checksums", "none", "on this server: only texts and documents were compared", "quiet")
-    for differing in found.rebuilt:
+    for differing in report.rebuilt:
         yield Fact("rebuilt", differing, tone="warning")
-    for differing in found.not_rebuilt:
+    for differing in report.not_rebuilt:
         yield Fact("not rebuilt", differing, "run nearkin fsck without --read-only", "warning")
-    for fault in found.faults:
+    for fault in report.faults:
         yield Fact("fault", fault, "restore the database from a backup", "damage")
-    for doc_id in found.damaged_documents:
+    for doc_id in report.damaged_documents:
         yield Fact("damaged or missing text", str(doc_id), "add the document again", "damage")

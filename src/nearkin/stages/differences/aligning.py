@@ -100,7 +100,7 @@ def align(a: Wording, b: Wording) -> Alignment:
 
 def _share_lines(a: Wording, b: Wording) -> bool:
     """In texts wrapped differently, few lines are equal, and by chance."""
-    lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
+    lines_a, lines_b = ({line for line in original.lines if " " in line} for original in (a, b))
     return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
 
@@ -130,12 +130,12 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
         [numbers.setdefault(word.core, _code(len(numbers), word)) for word in words] for words in (words_a, words_b)
     )
 
-    def is_other_form(one: _Block) -> bool:
-        return is_other_form_of(words_a[slice(*one[:2])], words_b[slice(*one[2:])], a.text, b.text)
+    def is_other_form(block: _Block) -> bool:
+        return is_other_form_of(words_a[slice(*block[:2])], words_b[slice(*block[2:])], a.text, b.text)
 
-    blocks = [one for one in _words_then_signs(codes_a, codes_b, work) if not is_other_form(one)]
-    for one in _joined(blocks, words_a, words_b):
-        a_from, a_to, b_from, b_to = part = _without_shared_ends(codes_a, codes_b, one)
+    blocks = [piece for piece in _words_then_signs(codes_a, codes_b, work) if not is_other_form(piece)]
+    for piece in _joined(blocks, words_a, words_b):
+        a_from, a_to, b_from, b_to = part = _without_shared_ends(codes_a, codes_b, piece)
         if is_other_form(part):
             continue
         yield WordDifference(
@@ -196,7 +196,7 @@ def _coded(codes: list[int], places: list[int], numbers: dict[tuple[int, ...], i
     """Return the numbers at some places; all between two of them together get one number."""
     bounds = zip([-1, *places], [*places, len(codes)], strict=True)
     between = (tuple(codes[start + 1 : end]) for start, end in bounds)
-    return _CodedWords([codes[i] for i in places], [numbers.setdefault(one, len(numbers)) for one in between])
+    return _CodedWords([codes[i] for i in places], [numbers.setdefault(text, len(numbers)) for text in between])
 
 
 def _aligned(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[tuple[int, int]]:
@@ -320,11 +320,11 @@ def _anchors(
         before.append(chain[length - 1] if length else -1)
         tops[length : length + 1] = [j]
         chain[length : length + 1] = [index]
-    found, index = [], chain[-1] if chain else -1
+    anchors, index = [], chain[-1] if chain else -1
     while index >= 0:
-        found.append(shared[index])
+        anchors.append(shared[index])
         index = before[index]
-    return found[::-1]
+    return anchors[::-1]
 
 
 def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
@@ -349,7 +349,7 @@ def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Wor
         if result:
             last = result[-1]
             n_between = n_words[0][block[0]] - n_words[0][last[1]]
-            most = min(max(one[1] - one[0], one[3] - one[2]) for one in (last, block))
+            most = min(max(pair[1] - pair[0], pair[3] - pair[2]) for pair in (last, block))
             if not n_between or (n_between <= 2 and most > 4 and not _are_added(last, block, n_words, n_blanks)):
                 result[-1] = (last[0], block[1], last[2], block[3])
                 continue
@@ -367,7 +367,7 @@ def _are_added(last: _Block, block: _Block, n_words: Sequence[list[int]], n_blan
     """Whether one text has no words in both blocks, or a blank in either."""
 
     def have_some(counts: Sequence[int], side: int) -> bool:
-        return any(counts[one[2 * side + 1]] > counts[one[2 * side]] for one in (last, block))
+        return any(counts[pair[2 * side + 1]] > counts[pair[2 * side]] for pair in (last, block))
 
     if any(have_some(counts, side) for side, counts in enumerate(n_blanks)):
         return True

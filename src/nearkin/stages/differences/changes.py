@@ -118,15 +118,17 @@ def find_changes(a: Wording, b: Wording) -> Changes:
     alignment = align(a, b)
     spans: list[Span] = []
     at_a = at_b = 0
-    for one in alignment.differences:
-        start_a, start_b = max(at_a, one.span_a[0]), max(at_b, one.span_b[0])
+    for difference in alignment.differences:
+        start_a, start_b = max(at_a, difference.span_a[0]), max(at_b, difference.span_b[0])
         spans += written_differently(a, b, (at_a, start_a, at_b, start_b), is_whole=alignment.is_whole)
-        at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
+        at_a, at_b = max(start_a, difference.span_a[1]), max(start_b, difference.span_b[1])
         spans.append((start_a, at_a, start_b, at_b))
     spans += written_differently(a, b, (at_a, len(a.text), at_b, len(b.text)), is_whole=alignment.is_whole)
     counts = WordCounts.of(a, b, alignment)
-    told = [counts.change(span, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
-    return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment, counts)
+    changes = [counts.change(span, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
+    return Changes(
+        tuple(difference for difference in changes if _is_change(a.text, b.text, difference)), alignment, counts
+    )
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
@@ -201,10 +203,10 @@ def _words(wording: Wording, start: int, end: int) -> list[str]:
 
 
 def _while_same(a: Sequence[str], b: Sequence[str]) -> Iterator[str]:
-    for one, other in zip(a, b, strict=False):
-        if one != other:
+    for word, other in zip(a, b, strict=False):
+        if word != other:
             return
-        yield one
+        yield word
 
 
 CHUNK = re.compile(r"\S+")
@@ -229,8 +231,8 @@ def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) 
     if not is_whole and max(end_a - start_a, end_b - start_b) > _MAX_UNSURE:
         yield block  # a limit was reached, and this may not have been compared at all
         return
-    for one, other in _pairs(a.text, b.text, block):
-        yield from _differently_in(a, b, (*one, *other))
+    for span_a, span_b in _pairs(a.text, b.text, block):
+        yield from _differently_in(a, b, (*span_a, *span_b))
 
 
 def _pairs(text_a: str, text_b: str, block: Span) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
@@ -242,9 +244,9 @@ def _pairs(text_a: str, text_b: str, block: Span) -> Iterator[tuple[tuple[int, i
         yield (start_a, end_a), (start_b, end_b)
         return
     chunks = zip(CHUNK.finditer(text_a, start_a, end_a), CHUNK.finditer(text_b, start_b, end_b))
-    for is_unlike, (one, other) in zip(unlike, chunks):
+    for is_unlike, (chunk_a, chunk_b) in zip(unlike, chunks):
         if is_unlike:
-            yield one.span(), other.span()
+            yield chunk_a.span(), chunk_b.span()
 
 
 def _differently_in(a: Wording, b: Wording, block: Span) -> Iterator[Span]:
@@ -300,15 +302,15 @@ def _unlike(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[Span]:
     i = j = 0
     while i < len(a) and j < len(b):
         first_a, first_b = i, j
-        one, other = a[i], b[j]
-        if one.core == other.core:
+        word_a, word_b = a[i], b[j]
+        if word_a.core == word_b.core:
             i, j = i + 1, j + 1
-            if one.written != other.written:
+            if word_a.written != word_b.written:
                 yield first_a, i, first_b, j
-        elif not one.core:
+        elif not word_a.core:
             i += 1
             yield first_a, i, first_b, j
-        elif not other.core:
+        elif not word_b.core:
             j += 1
             yield first_a, i, first_b, j
         else:
@@ -383,14 +385,14 @@ class TextSegment:
 def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
     """Yield the segments of two texts in order; at a difference, the segment of A comes first."""
     of_a, of_b = list[str](), list[str]()
-    for one in _segments(text_a, text_b):
-        if one.kind == "equal":
+    for segment in _segments(text_a, text_b):
+        if segment.kind == "equal":
             yield from _of_change("".join(of_a), "".join(of_b))
             of_a.clear()
             of_b.clear()
-            yield one
+            yield segment
         else:
-            (of_a if one.kind == "only_a" else of_b).append(one.text)
+            (of_a if segment.kind == "only_a" else of_b).append(segment.text)
     yield from _of_change("".join(of_a), "".join(of_b))
 
 
@@ -420,14 +422,14 @@ def _of_common(a: str, b: str) -> Iterator[TextSegment]:
         yield from _of_change(a, b)
         return
     same = list[str]()
-    for one, other in _paired(runs_a, runs_b):
-        if one == other:
-            same.append(one)
+    for run_a, run_b in _paired(runs_a, runs_b):
+        if run_a == run_b:
+            same.append(run_a)
             continue
         if same:
             yield TextSegment("equal", "".join(same))
             same.clear()
-        yield from _of_change(one, other)
+        yield from _of_change(run_a, run_b)
     if same:
         yield TextSegment("equal", "".join(same))
 

@@ -58,28 +58,28 @@ def compare_texts(
             hunks=(), differences=(), n_words_a=n_words_a, n_words_b=n_words_a, is_identical=True, is_whole=True
         )
     a, b, n_ignored = Original(text_a), Original(text_b), 0
-    found = find_changes(a, b)
+    changes = find_changes(a, b)
     if ignored and _has_same_counting(text_a, text_b, ignored):
         # the words may be aligned so that a single difference is also of another kind
-        found, n_ignored = replace(found, changes=()), len(found.changes)
+        changes, n_ignored = replace(changes, changes=()), len(changes.changes)
     elif ignored:
-        shown_b, n_ignored = without_ignored(text_a, text_b, found, ignored)
+        shown_b, n_ignored = without_ignored(text_a, text_b, changes, ignored)
         if n_ignored:
             b = Original(shown_b)
-            found = find_changes(a, b)
-    moves = find_moves(a, b, found, ignored) if with_moves else Moves(found.changes, {})
+            changes = find_changes(a, b)
+    moves = find_moves(a, b, changes, ignored) if with_moves else Moves(changes.changes, {})
     differences = tuple(
         Difference(
             number=number,
-            line_a=a.line_of(one.start_a),
-            line_b=b.line_of(one.start_b),
-            n_words_a=one.n_words_a,
-            n_words_b=one.n_words_b,
-            start_a=one.start_a,
+            line_a=a.line_of(change.start_a),
+            line_b=b.line_of(change.start_b),
+            n_words_a=change.n_words_a,
+            n_words_b=change.n_words_b,
+            start_a=change.start_a,
             counterpart=moves.counterpart.get(number - 1, -1) + 1,
-            kinds=("moves",) if number - 1 in moves.counterpart else kinds_of(a, b, one),
+            kinds=("moves",) if number - 1 in moves.counterpart else kinds_of(a, b, change),
         )
-        for number, one in enumerate(moves.changes, 1)
+        for number, change in enumerate(moves.changes, 1)
     )
     return Comparison(
         hunks=View(a, b, context_lines, context_words).hunks(moves.changes),
@@ -87,7 +87,7 @@ def compare_texts(
         n_words_a=n_words_a,
         n_words_b=count_words(text_b),
         is_identical=False,
-        is_whole=found.is_whole,
+        is_whole=changes.is_whole,
         n_ignored=n_ignored,
         ignored=ignored,
         not_compared="white space" if differences else _not_compared(text_a, text_b),
@@ -126,26 +126,26 @@ class FirstPassage:
 def first_passage(text_a: str, text_b: str) -> FirstPassage:
     """Return the first difference of two texts, for answers that show only one passage."""
     a, b = Wording(text_a), Wording(text_b)
-    found = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
-    if found is None or not found.changes:
+    moves = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
+    if moves is None or not moves.changes:
         return FirstPassage()
-    number = 1 + _first(text_a, text_b, found)
+    number = 1 + _first(text_a, text_b, moves)
     # the passage ends at the following change, if not before
-    pieces = passage_of(View(a, b, 0, 40).hunks(found.changes[: number + 1]), number)
-    n_parts = len(found.counterpart)
-    return FirstPassage(pieces, len(found.changes) - n_parts, n_parts // 2)
+    pieces = passage_of(View(a, b, 0, 40).hunks(moves.changes[: number + 1]), number)
+    n_parts = len(moves.counterpart)
+    return FirstPassage(pieces, len(moves.changes) - n_parts, n_parts // 2)
 
 
 def _first(text_a: str, text_b: str, moves: Moves) -> int:
-    own = [(i, one) for i, one in enumerate(moves.changes) if i not in moves.counterpart]
-    with_words = next((i for i, one in own if one.n_words_a or one.n_words_b), None)
-    before = [(i, one) for i, one in own if with_words is None or i < with_words]
+    unmoved = [(i, change) for i, change in enumerate(moves.changes) if i not in moves.counterpart]
+    with_words = next((i for i, change in unmoved if change.n_words_a or change.n_words_b), None)
+    before = [(i, change) for i, change in unmoved if with_words is None or i < with_words]
     if before:
         from nearkin.stages.differences.kinds import kinds_of  # in most texts, the first difference has words
         from nearkin.stages.differences.particulars import Original
 
         a, b = Original(text_a), Original(text_b)
-        of_signs = next((i for i, one in before if kinds_of(a, b, one) != ("formatting",)), None)
+        of_signs = next((i for i, change in before if kinds_of(a, b, change) != ("formatting",)), None)
         if of_signs is not None:
             return of_signs
     return min(moves.counterpart, default=0) if with_words is None else with_words
@@ -176,8 +176,8 @@ def one_run(text_a: str, text_b: str, *, max_words: int = 4_000) -> tuple[Piece,
     """
     n_more = [count_words(text) - max_words for text in (text_a, text_b)]
     begun = [text[: end_of_word(text, max_words)] if n > 0 else text for text, n in zip((text_a, text_b), n_more)]
-    found, pieces = compare_texts(begun[0], begun[1], context_lines=0, context_words=_AROUND), list[Piece]()
-    for i, hunk in enumerate(found.hunks):
+    comparison, pieces = compare_texts(begun[0], begun[1], context_lines=0, context_words=_AROUND), list[Piece]()
+    for i, hunk in enumerate(comparison.hunks):
         pieces += [Piece("gap", "")] * (i > 0)
         for line in hunk.lines:
             pieces += with_space(line) if pieces else line.pieces

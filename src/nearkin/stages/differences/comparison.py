@@ -211,13 +211,13 @@ class Comparison:
         n_meant = self.n_differences - n_written
         if not n_meant:
             return f"The two documents have the same words, written differently in {counted(n_written, 'place')}"
-        found = " and ".join(kind for kind in self.n_of_kind if kind in _WITH_MEANING)
+        kinds = " and ".join(kind for kind in self.n_of_kind if kind in _WITH_MEANING)
         if n_written:
             are = "is" if n_written == 1 else "are"
             others = f"{counted(n_written, 'other place')} {are} only written differently"
         else:
             others = "all other words are the same"
-        return f"{counted(n_meant, 'difference')} in {found}; {others}"
+        return f"{counted(n_meant, 'difference')} in {kinds}; {others}"
 
     def to_json(self) -> dict[str, object]:
         """Return an object for ``json.dump``.

@@ -67,25 +67,25 @@ def kinds_of(a: Original, b: Original, change: Change) -> tuple[DifferenceKind, 
     sides = [_words(a, change.start_a, change.end_a), _words(b, change.start_b, change.end_b)]
     cores = [Counter(word.core for word in side) for side in sides]
     common = cores[0] & cores[1]
-    found = set[DifferenceKind]()
-    for own, side in zip((a, b), sides, strict=True):
-        kinds = _of_words(own, side, (a, b))
-        found |= {kind for word, kind in zip(side, kinds, strict=True) if word.core not in common}
-    if not found:  # the same words in another order, or a word more often
-        found = _more_often(sides, cores, (a, b)) or {"wording"}
-    if found.isdisjoint(("numbers", "dates")) and _has_other_amount(a.text, b.text, change):
-        found.add("numbers")  # a sign before or after other words: fee -500, rent 500
-    return tuple(kind for kind in KINDS if kind in found)
+    kinds_found = set[DifferenceKind]()
+    for original, side in zip((a, b), sides, strict=True):
+        kinds = _of_words(original, side, (a, b))
+        kinds_found |= {kind for word, kind in zip(side, kinds, strict=True) if word.core not in common}
+    if not kinds_found:  # the same words in another order, or a word more often
+        kinds_found = _more_often(sides, cores, (a, b)) or {"wording"}
+    if kinds_found.isdisjoint(("numbers", "dates")) and _has_other_amount(a.text, b.text, change):
+        kinds_found.add("numbers")  # a sign before or after other words: fee -500, rent 500
+    return tuple(kind for kind in KINDS if kind in kinds_found)
 
 
 def _more_often(
     sides: Sequence[Sequence[Word]], cores: Sequence[Counter[str]], texts: tuple[Original, Original]
 ) -> set[DifferenceKind]:
-    found = set[DifferenceKind]()
-    for own, side, more in zip(texts, sides, (cores[0] - cores[1], cores[1] - cores[0]), strict=True):
-        kinds = _of_words(own, side, texts)
-        found |= {kind for word, kind in zip(side, kinds, strict=True) if word.core in more}
-    return found
+    kinds_found = set[DifferenceKind]()
+    for original, side, more in zip(texts, sides, (cores[0] - cores[1], cores[1] - cores[0]), strict=True):
+        kinds = _of_words(original, side, texts)
+        kinds_found |= {kind for word, kind in zip(side, kinds, strict=True) if word.core in more}
+    return kinds_found
 
 
 def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
@@ -98,20 +98,20 @@ def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
 
 
 def _words(original: Original, start: int, end: int) -> list[Word]:
-    found = [word for word in original.words(start, end) if word.is_word]
-    for i, (word, after) in enumerate(pairwise(found)):
+    words = [word for word in original.words(start, end) if word.is_word]
+    for i, (word, after) in enumerate(pairwise(words)):
         is_contracted = after.core == "t" and original.text[word.end : after.start] in _APOSTROPHES
         if is_contracted and word.core.endswith("n") and word.core != "can":
-            found[i] = word._replace(core=_CONTRACTED.get(word.core, word.core[:-1]))
-    return found
+            words[i] = word._replace(core=_CONTRACTED.get(word.core, word.core[:-1]))
+    return words
 
 
 def _of_words(original: Original, words: Sequence[Word], texts: tuple[Original, Original]) -> list[DifferenceKind]:
     if not words:
         return []
     dates = list(_dates_in(original.text, words[0].start, words[-1].end))
-    found = zip(words, kinds_of_words(words, original, texts), strict=True)
-    return [_kind_of(original.text, word, kind, dates) for word, kind in found]
+    kinds = zip(words, kinds_of_words(words, original, texts), strict=True)
+    return [_kind_of(original.text, word, kind, dates) for word, kind in kinds]
 
 
 def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -157,8 +157,8 @@ class Negation:
 def more_negations(wording: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[Negation]:
     """Return the negations of which one side of a difference has more."""
     mine, theirs = negations_in(wording, words), negations_in(other, others)
-    more = Counter(one.form for one in mine) - Counter(one.form for one in theirs)
-    return [one for one in mine if one.form in more]
+    more = Counter(negation.form for negation in mine) - Counter(negation.form for negation in theirs)
+    return [negation for negation in mine if negation.form in more]
 
 
 def first_negations(a: str, b: str) -> tuple[int, int]:
@@ -169,14 +169,14 @@ def first_negations(a: str, b: str) -> tuple[int, int]:
     >>> first_negations("shall pay the rent and not", "shall never pay"), first_negations("not here", "not there")
     ((23, 6), (0, 0))
     """
-    sides = [(own, tuple(own.words(0, len(own.text)))) for own in (Wording(a), Wording(b))]
+    sides = [(wording, tuple(wording.words(0, len(wording.text)))) for wording in (Wording(a), Wording(b))]
     mine, theirs = more_negations(*sides[0], *sides[1]), more_negations(*sides[1], *sides[0])
     return mine[0].start if mine else 0, theirs[0].start if theirs else 0
 
 
 def negations_in(wording: Wording, words: Sequence[Word]) -> list[Negation]:
     """Return the negations among some words."""
-    found = list[Negation]()
+    negations = list[Negation]()
     for word in words:
         if not word.is_word or not is_negation(wording.text, word):
             continue
@@ -184,8 +184,8 @@ def negations_in(wording: Wording, words: Sequence[Word]) -> list[Negation]:
         while word.core == "t" and start and not wording.text[start - 1].isspace():  # isn't: from its beginning
             start -= 1
         form = "not" if word.core in ("t", "cannot") else word.core
-        found.append(Negation(form, wording.text[start : word.end].lower().lstrip(_OPENING), word.start))
-    return found
+        negations.append(Negation(form, wording.text[start : word.end].lower().lstrip(_OPENING), word.start))
+    return negations
 
 
 _DASHES = "\u2010-\u2015\u2212\u2043\u02d7\u2796\u2e3a\u2e3b\ufe58\ufe63\uff0d"
@@ -256,8 +256,8 @@ def number_signs(text: str, start: int, end: int) -> dict[int, str]:
     read = f"{'x' if low else chr(10)}{plain}{'x' if high < len(text) else chr(10)}"
     if not _DIGIT.search(read):
         return {}
-    found = {at - 1 for at in _places(read, text, places)}
-    return {places[at]: _as_read(text[places[at]], plain[at]) for at in sorted(found) if start <= places[at] < end}
+    signs = {at - 1 for at in _places(read, text, places)}
+    return {places[at]: _as_read(text[places[at]], plain[at]) for at in sorted(signs) if start <= places[at] < end}
 
 
 def amounts_in(text: str, start: int, end: int) -> str:
@@ -317,12 +317,12 @@ def _places(read: str, text: str, places: range | list[int]) -> Iterator[int]:
         for occurrence in _BULLET.finditer(read)
         if text[places[occurrence.start(1) - 1]] in _BULLETS
     }
-    for found in _LIST_NUMBER.finditer(read):
-        markers |= {found.start(1), found.start(2)}
-    for found in _BRACKETS.finditer(read):
-        yield from (at for at in (found.start(1), found.start(2)) if at not in markers)
-    for found in _MARKS.finditer(read):
-        yield from (at for at in range(*found.span()) if at not in markers and not read[at].isspace())
+    for matched in _LIST_NUMBER.finditer(read):
+        markers |= {matched.start(1), matched.start(2)}
+    for matched in _BRACKETS.finditer(read):
+        yield from (at for at in (matched.start(1), matched.start(2)) if at not in markers)
+    for matched in _MARKS.finditer(read):
+        yield from (at for at in range(*matched.span()) if at not in markers and not read[at].isspace())
 
 
 def _as_read(character: str, plain: str) -> str:
@@ -330,4 +330,6 @@ def _as_read(character: str, plain: str) -> str:
 
 
 def _is_beside_digit(text: str, at: int) -> bool:
-    return any(one.isdigit() or one.isnumeric() for one in text[max(0, at - 1) : at] + text[at + 1 : at + 2])
+    return any(
+        character.isdigit() or character.isnumeric() for character in text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    )

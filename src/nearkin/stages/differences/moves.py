@@ -109,19 +109,20 @@ def _tokens(wording: Wording, changes: Changes, ignored: Collection[Ignored], *,
     return tokens
 
 
-def _stretches(wording: Wording, found: Changes, *, is_a: bool) -> Iterator[tuple[int, Iterable[Word]]]:
-    changes = found.changes
+def _stretches(wording: Wording, whole: Changes, *, is_a: bool) -> Iterator[tuple[int, Iterable[Word]]]:
+    changes = whole.changes
     spans = [change.span_a if is_a else change.span_b for change in changes]
-    if not found.is_whole:  # some words may not have been aligned
+    if not whole.is_whole:  # some words may not have been aligned
         yield from ((i, wording.words(*span)) for i, span in enumerate(spans))
         return
-    parts = (found.counts.change((*change.span_a, *change.span_b)) for change in changes)
+    parts = (whole.counts.change((*change.span_a, *change.span_b)) for change in changes)
     is_counted = [
-        (one.n_words_a, one.n_words_b) == (part.n_words_a, part.n_words_b) for one, part in zip(changes, parts)
+        (difference.n_words_a, difference.n_words_b) == (part.n_words_a, part.n_words_b)
+        for difference, part in zip(changes, parts)
     ]
     i = 0
-    for one in found.alignment.differences:
-        words = one.a if is_a else one.b
+    for difference in whole.alignment.differences:
+        words = difference.a if is_a else difference.b
         if not words:
             continue
         while i < len(spans) and spans[i][1] < words[-1].end:
@@ -151,8 +152,8 @@ def _is_move(
     )
 
 
-def _is_same(one: str | None, other: str | None) -> bool:
-    return one is not None and one == other
+def _is_same(word: str | None, other: str | None) -> bool:
+    return word is not None and word == other
 
 
 def _before(text: str, place: int) -> str | None:
@@ -173,18 +174,18 @@ def _after(text: str, place: int) -> str | None:
 
 
 def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Ignored]) -> set[int]:
-    found = set[int]()
-    for i, one in enumerate(moves.changes):
+    numbers = set[int]()
+    for i, change in enumerate(moves.changes):
         beside = [] if i in moves.counterpart else [j for j in (i - 1, i + 1) if j in moves.counterpart]
-        for own, is_a in ((a, True), (b, False)) if beside else ():
-            start, end = one.span_a if is_a else one.span_b
-            if not _is_sign(own, start, end, ignored):
+        for wording, is_a in ((a, True), (b, False)) if beside else ():
+            start, end = change.span_a if is_a else change.span_b
+            if not _is_sign(wording, start, end, ignored):
                 continue
             for j in beside:
                 low, high = moves.changes[j].span_a if is_a else moves.changes[j].span_b
-                if low < high and not own.text[min(end, high) : max(start, low)].strip():
-                    found.add(j if is_a else moves.counterpart[j])
-    return found
+                if low < high and not wording.text[min(end, high) : max(start, low)].strip():
+                    numbers.add(j if is_a else moves.counterpart[j])
+    return numbers
 
 
 def _is_sign(wording: Wording, start: int, end: int, ignored: Collection[Ignored]) -> bool:

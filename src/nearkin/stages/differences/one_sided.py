@@ -65,17 +65,17 @@ def one_sided_texts(a: Wording, b: Wording, changes: Changes) -> tuple[OneSidedT
     """Return what only the first text has, and what only the second one has."""
     moves = find_moves(a, b, changes)
     moved = [moves.changes[i] for i in sorted(moves.counterpart)]
-    moved_a = [one.span_a for one in moved if one.end_a > one.start_a]
-    moved_b = [one.span_b for one in moved if one.end_b > one.start_b]
+    moved_a = [part.span_a for part in moved if part.end_a > part.start_a]
+    moved_b = [part.span_b for part in moved if part.end_b > part.start_b]
     of_a, of_b = list[_Part](), list[_Part]()
-    for one in changes.alignment.differences:
-        parts_a, parts_b = list(_not_moved(one.a, moved_a)), list(_not_moved(one.b, moved_b))
+    for part in changes.alignment.differences:
+        parts_a, parts_b = list(_not_moved(part.a, moved_a)), list(_not_moved(part.b, moved_b))
         rest_a, rest_b = list(chain(*parts_a)), list(chain(*parts_b))
         of_a += _with_negations(parts_a, more_negations(a, rest_a, b, rest_b))
         of_b += _with_negations(parts_b, more_negations(b, rest_b, a, rest_a))
     return (
-        _side(a, of_a, sum(one.n_words_a for one in moved)),
-        _side(b, of_b, sum(one.n_words_b for one in moved)),
+        _side(a, of_a, sum(part.n_words_a for part in moved)),
+        _side(b, of_b, sum(part.n_words_b for part in moved)),
     )
 
 
@@ -133,7 +133,7 @@ def joined(passages: Iterable[str]) -> str:
     >>> joined(("… shall not pay", "… shall not paint", "new word"))
     '… shall not pay … shall not paint … new word'
     """
-    return _GAP.join(one.removeprefix(_OPENING) if i else one for i, one in enumerate(passages))
+    return _GAP.join(passage.removeprefix(_OPENING) if i else passage for i, passage in enumerate(passages))
 
 
 def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], most: int) -> FirstPassages:
@@ -173,7 +173,7 @@ def _side(wording: Wording, differences: Iterable[_Part], n_moved: int) -> OneSi
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
     for words, more in _words_before_signs(wording, differences):
-        negations |= dict.fromkeys(one.written for one in more)
+        negations |= dict.fromkeys(negation.written for negation in more)
         text = " ".join(wording.text[words[0].start : words[-1].end].split())
         kept = _cut(text, MAX_CHARACTERS - n_characters)
         n_left_out += count_words(text) - count_words(kept) if len(kept) < len(text) else 0

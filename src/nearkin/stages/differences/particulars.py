@@ -84,9 +84,9 @@ def language_of(text: str) -> Language | None:
     """
     words = Counter(_WORD.findall(text[:_READ].lower()))
     n_words = words.total()
-    found = {language: sum(words[word] for word in listed) for language, listed in _FREQUENT.items()}
-    best = max(found, key=lambda language: found[language])
-    if found[best] >= max(2, _MIN_SHARE * n_words):
+    counts = {language: sum(words[word] for word in listed) for language, listed in _FREQUENT.items()}
+    best = max(counts, key=lambda language: counts[language])
+    if counts[best] >= max(2, _MIN_SHARE * n_words):
         return best if isinstance(best, Language) else None
     return SHORT if n_words < _SHORT else None
 
@@ -231,12 +231,12 @@ class Spelling:
         named -= PARTIES | DATE_WORDS | JOINING
         terms -= named
         if language.has_capital_nouns:
-            found = (
+            evidence = (
                 occurrence
                 for occurrence in _CAPITALS.finditer(text)
                 if _INSIDE.fullmatch(text, occurrence.start() - 2, occurrence.start())
             )
-            pairs = {tuple(run) for one in found if len(run := _words_of(one.group())) == 2}
+            pairs = {tuple(run) for match in evidence if len(run := _words_of(match.group())) == 2}
             named |= {word for pair in pairs if terms.isdisjoint(pair) and small.isdisjoint(pair) for word in pair}
         return cls(small, within, frozenset(terms), frozenset(named))
 
@@ -414,7 +414,9 @@ def _is_name(
     if any(core in spelling.within for spelling in spellings) or not _begins_sentence(text, word.start):
         return True
     after = (
-        next((one for one in original.words(word.end, word.end + _BACK) if one.is_word), None) if looks_ahead else None
+        next((word_after for word_after in original.words(word.end, word.end + _BACK) if word_after.is_word), None)
+        if looks_ahead
+        else None
     )
     is_beside = after is not None and not text[word.end : after.start].strip(".\u00a0 ")
     return is_beside and after is not None and _is_name(after, original, texts, language, looks_ahead=False)
@@ -423,7 +425,7 @@ def _is_name(
 def _is_in_heading(text: str, start: int, end: int) -> bool:
     """Whether a word is beside another in capitals, and no word beside it in the line has a small letter."""
     around = _LAST_WORD.search(text[max(0, start - _BACK) : start]), _NEXT_WORD.match(text, end)
-    is_beside = any(one is not None and one[1].isupper() for one in around)
+    is_beside = any(occurrence is not None and occurrence[1].isupper() for occurrence in around)
     before, after = text[max(0, start - _LINE) : start].rpartition("\n")[2], text[end : end + _LINE].partition("\n")[0]
     return is_beside and (before + after).isupper()
 

@@ -68,15 +68,15 @@ def shortened(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
     >>> [piece.text for piece in shortened([Piece("only_a", " ".join("abcdefghijklmno"), 1)], 4)]
     ['a b', '11 more words only in A', ' n o']
     """
-    found, first = list[Piece](), most - most // 2
+    pieces_kept, first = list[Piece](), most - most // 2
     for piece in pieces:
         if piece.kind not in _SIDES or (n_hidden := count_words(piece.text) - most) < MIN_HIDDEN:
-            found.append(piece)
+            pieces_kept.append(piece)
             continue
         low, high = end_of_word(piece.text, first), start_of_last_words(piece.text, most // 2)
         gap = Piece("gap", f"{n_hidden:,} more words only in {piece.kind[-1].upper()}")
-        found += [replace(piece, text=piece.text[:low]), gap, replace(piece, text=f" {piece.text[high:]}")]
-    return tuple(found)
+        pieces_kept += [replace(piece, text=piece.text[:low]), gap, replace(piece, text=f" {piece.text[high:]}")]
+    return tuple(pieces_kept)
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
@@ -87,7 +87,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     check_int("max_words", max_words, 3)
     if not comparison.differences:
         return ()
-    best = min(comparison.differences, key=lambda one: (one.has_same_words, one.is_move))
+    best = min(comparison.differences, key=lambda difference: (difference.has_same_words, difference.is_move))
     return passage_of(comparison.hunks, best.number, max_words)
 
 
@@ -111,7 +111,11 @@ def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Pie
         return ()
     largest = max(
         comparison.differences,
-        key=lambda one: ("negations" in one.kinds, not one.is_move, one.n_words_a + one.n_words_b),
+        key=lambda difference: (
+            "negations" in difference.kinds,
+            not difference.is_move,
+            difference.n_words_a + difference.n_words_b,
+        ),
     )
     return passage_of(comparison.hunks, largest.number, max_words, shows_negation="negations" in largest.kinds)
 

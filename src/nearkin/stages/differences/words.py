@@ -81,7 +81,7 @@ def find_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[r
 
 
 def _find_words(text: str) -> Iterator[re.Match[str]]:
-    return (found for found in find_tokens(text) if found[1])
+    return (occurrence for occurrence in find_tokens(text) if occurrence[1])
 
 
 def is_word(token: str) -> bool:
@@ -97,7 +97,7 @@ def as_compared(token: str) -> str:
 
 def end_of_word(text: str, number: int) -> int:
     """Return the end of the word with this number, counted from 1."""
-    return max(found.end() for found in islice(_find_words(text), number))
+    return max(occurrence.end() for occurrence in islice(_find_words(text), number))
 
 
 def start_of_last_words(text: str, number: int) -> int:
@@ -106,7 +106,7 @@ def start_of_last_words(text: str, number: int) -> int:
     while True:
         length *= 4
         start = _next_space(text, len(text) - length) if length < len(text) else 0
-        starts = [start + found.start() for found in _find_words(text[start:])]
+        starts = [start + occurrence.start() for occurrence in _find_words(text[start:])]
         if len(starts) >= number or not start:
             return starts[-number]
 
@@ -177,11 +177,11 @@ class Wording:
 
 
 def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
-    for found in find_tokens(text, start, end):
-        token = found.group()
+    for occurrence in find_tokens(text, start, end):
+        token = occurrence.group()
         core, is_plain = _known(token) if len(token) <= _LONGEST_KEPT else _known.__wrapped__(token)
         if core:
-            yield Word(core, *found.span(), is_plain)
+            yield Word(core, *occurrence.span(), is_plain)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -215,10 +215,12 @@ def is_other_form(text_a: str, text_b: str) -> bool:
     """
     if text_a.isascii() and text_b.isascii():
         return False
-    one, other = folded(text_a), folded(text_b)
-    if "".join(one.split()) != "".join(other.split()) or _joins_numbers(text_a) or _joins_numbers(text_b):
+    folded_a, folded_b = folded(text_a), folded(text_b)
+    if "".join(folded_a.split()) != "".join(folded_b.split()) or _joins_numbers(text_a) or _joins_numbers(text_b):
         return False
-    return [found.group() for found in find_tokens(one)] == [found.group() for found in find_tokens(other)]
+    return [occurrence.group() for occurrence in find_tokens(folded_a)] == [
+        occurrence.group() for occurrence in find_tokens(folded_b)
+    ]
 
 
 def is_other_form_of(a: Sequence[Word], b: Sequence[Word], text_a: str, text_b: str) -> bool:
@@ -231,9 +233,9 @@ def is_other_form_of(a: Sequence[Word], b: Sequence[Word], text_a: str, text_b: 
 def _joins_numbers(text: str) -> bool:
     """Whether NFKC makes one number of digits written differently, such as ``10⁵`` or ``2½``."""
     return any(
-        one.isnumeric() and other.isnumeric() and _written_as(one) != _written_as(other)
-        for one, other in pairwise(text)
-        if not (one.isascii() and other.isascii())
+        character.isnumeric() and following.isnumeric() and _written_as(character) != _written_as(following)
+        for character, following in pairwise(text)
+        if not (character.isascii() and following.isascii())
     )
 
 

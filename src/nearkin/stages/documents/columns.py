@@ -102,7 +102,9 @@ class ColumnSample:
     objects: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "objects", {name: one.nested for name, one in self.columns.items() if one.nested})
+        object.__setattr__(
+            self, "objects", {name: column.nested for name, column in self.columns.items() if column.nested}
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,12 +148,14 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
 
 
 def _column(values: Sequence[object]) -> Column:
-    strings = [one for one in values if isinstance(one, (str, bytes))]
-    others = [one for one in values if one is not None and not isinstance(one, (str, bytes))]
-    n_not_ids = sum(isinstance(one, bool) or not (isinstance(one, (int, float)) or has_own_text(one)) for one in others)
+    strings = [value for value in values if isinstance(value, (str, bytes))]
+    others = [value for value in values if value is not None and not isinstance(value, (str, bytes))]
+    n_not_ids = sum(
+        isinstance(other, bool) or not (isinstance(other, (int, float)) or has_own_text(other)) for other in others
+    )
     words = [n for n in map(_n_words, strings) if n]
     is_string = bool(strings) and len(strings) >= len(others)
-    objects = [one for one in others if isinstance(one, (Mapping, list))]
+    objects = [other for other in others if isinstance(other, (Mapping, list))]
     return Column(
         mean_length=sum(map(len, strings)) / len(strings) if is_string else None,
         mean_words=sum(words) / len(words) if words else 0.0,
@@ -219,9 +223,9 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         text = _guess_text(sample, label, doc_id)
         guesses.append(f"text column: '{_shortened(text)}' (guessed from the columns {every})")
     if doc_id is None:
-        others = {name: one for name, one in sample.columns.items() if name != text}
-        doc_id = _first_named(ID_NAMES, [name for name, one in others.items() if one.may_be_id])
-        doc_id = doc_id or _first_named(ID_NAMES, [name for name, one in others.items() if one.is_empty])
+        others = {name: column for name, column in sample.columns.items() if name != text}
+        doc_id = _first_named(ID_NAMES, [name for name, column in others.items() if column.may_be_id])
+        doc_id = doc_id or _first_named(ID_NAMES, [name for name, column in others.items() if column.is_empty])
         if doc_id is not None:
             guesses.append(f"id column: '{doc_id}' (guessed from the columns {every})")
         else:
@@ -266,9 +270,9 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     nested = [name for name in sample.objects if _folded(name) in NESTED_NAMES]
     candidates = [] if nested else _texts(sample, doc_id)
     if not candidates:
-        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {columns}."
+        sentence = f"{label}: no column holds text, as far as the first rows show. The columns are: {columns}."
         hint = inside_hint(nested or sample.names, sample.objects)
-        raise SourceError(f"{said} Name the text column.{hint}", parameter="text")
+        raise SourceError(f"{sentence} Name the text column.{hint}", parameter="text")
     if len(candidates) > 1:
         raise SourceError(
             f"{label}: several columns hold text, and none has a likely name: "
@@ -287,11 +291,11 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     """
     columns = sample.columns
     ids = doc_id or _first_named(ID_NAMES, sample.names)
-    strings = [name for name, one in columns.items() if one.mean_length is not None or one.is_empty]
+    strings = [name for name, sampled in columns.items() if sampled.mean_length is not None or sampled.is_empty]
     others = [
         name for name in strings if not columns[name].is_code and name != doc_id and _folded(name) not in ID_NAMES
     ]
-    if all(one.is_empty for one in columns.values()):  # so nothing can be misread
+    if all(column.is_empty for column in columns.values()):  # so nothing can be misread
         return others[:1]
     parts = [name for name in others if _folded(name) in PART_NAMES]
     if len(parts) > 1:
@@ -301,8 +305,8 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
         return wordy
     unknown = [name for name in others if columns[name].is_empty]
     if not sample.objects:  # the text may be inside the objects
-        if found := [name for name in others if columns[name].mean_words >= 1]:
-            return [*found, *unknown]
+        if with_words := [name for name in others if columns[name].mean_words >= 1]:
+            return [*with_words, *unknown]
         if others != unknown:
             return others
     rest = [name for name in strings if name not in (ids, *others) and columns[name].mean_words >= _FEW_WORDS]

@@ -108,7 +108,7 @@ def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
     if isinstance(error, UnicodeDecodeError):
         return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
     if isinstance(error, UnicodeEncodeError):
-        return bytes(ord(one) & 0xFF for one in error.object[error.start : error.end]), error.end
+        return bytes(ord(character) & 0xFF for character in error.object[error.start : error.end]), error.end
     raise error
 
 
@@ -206,7 +206,7 @@ def looks_like_utf16(data: bytes) -> str | None:
     for name, low, high in (("utf-16-le", head[::2], head[1::2]), ("utf-16-be", head[1::2], head[::2])):
         n_zeros = high.count(0)
         if n_zeros >= max(_FEWEST_ZEROS, len(high) // 16) and 20 * low.count(0) <= n_zeros:
-            beside_blanks = bytes(one for one, beside in zip(high, low, strict=True) if beside in _BLANKS) or high
+            beside_blanks = bytes(byte for byte, beside in zip(high, low, strict=True) if beside in _BLANKS) or high
             if beside_blanks.count(0) > 0.9 * len(beside_blanks):
                 return f"looks like UTF-16 without a byte order mark: {ADVICE} {name}"
     return None

@@ -77,10 +77,10 @@ def find(
     file_format
         Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
     """
-    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
+    marks = [argument for argument in arguments if is_mark(argument) and os.path.isfile(argument)]
     marks += [] if len(arguments) == 1 else _image_lists(arguments)  # a shell expands * to all files of a folder
     if marks and len(arguments) > len(marks):
-        arguments = [one for one in arguments if one not in marks]
+        arguments = [argument for argument in arguments if argument not in marks]
         notes += _not_read(_NO_DOCUMENTS, marks, "the arguments")
     for argument in arguments:
         check_input(argument)
@@ -99,9 +99,9 @@ def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], withou
     # results that the pattern names are kept: a user who writes clean/*.parquet wants to read them
     root = os.path.dirname(pattern[: min(pattern.find(sign) for sign in "*?[" if sign in pattern)])
     is_own = cache(_is_own)
-    own = {match: _own_above(match, root, is_own) for match in matches}
-    notes += _not_read(_OWN, sorted({one for one in own.values() if one is not None}), pattern)
-    matches = [match for match in matches if own[match] is None]
+    result_of = {match: _own_above(match, root, is_own) for match in matches}
+    notes += _not_read(_OWN, sorted({folder for folder in result_of.values() if folder is not None}), pattern)
+    matches = [match for match in matches if result_of[match] is None]
     files = [match for match in matches if not os.path.isdir(match)]
     # "corpus/*" matching only folders means their contents; if it matches files too, "**" would list all twice
     if not files:
@@ -237,7 +237,7 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 
     place = None if without is None else os.path.realpath(without)
-    paths, own = list[str](), list[str]()
+    paths, results = list[str](), list[str]()
     not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL)}
     inside = os.path.realpath(folder)
     for where, folders, files in os.walk(folder, onerror=refuse):
@@ -252,7 +252,7 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
             elif os.path.islink(path):
                 not_read[LINKED].append(path)
             elif _is_own(path):
-                own.append(path)
+                results.append(path)
                 folders.remove(name)
         for path in (os.path.join(where, name) for name in files if not name.startswith(".")):
             if os.path.islink(path) and not _leads_inside(path, inside):
@@ -261,10 +261,10 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
                 paths.append(path)
             else:
                 not_read[DANGLING if os.path.islink(path) and not os.path.exists(path) else SPECIAL].append(path)
-    for reason, some in {_OWN: own, **not_read}.items():
-        notes += _not_read(reason, sorted(some), folder)
+    for reason, places in {_OWN: results, **not_read}.items():
+        notes += _not_read(reason, sorted(places), folder)
     if not paths:
-        but = ", and results of Nearkin in it are not read" if own else ""
+        but = ", and results of Nearkin in it are not read" if results else ""
         links = len(not_read[OUTSIDE]) + len(not_read[LINKED])
         but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
@@ -322,16 +322,16 @@ def _is_own(folder: str) -> bool:
 def _own_above(path: str, root: str, is_own: Callable[[str], bool]) -> str | None:
     parts = Path(os.path.relpath(path, root or ".")).parts
     above = (os.path.join(root, *parts[:n]) for n in range(1, len(parts) + 1))
-    return next((one for one in above if os.path.isdir(one) and is_own(one)), None)
+    return next((folder for folder in above if os.path.isdir(folder) and is_own(folder)), None)
 
 
 def _image_lists(paths: Sequence[str]) -> list[str]:
-    found = []
+    image_lists = []
     for path in paths:
         if path.lower().endswith((".opt", ".lfp", ".log")) and os.path.isfile(path):  # reading a pipe would block
             with suppress(OSError), open(path, "rb") as file:
-                found += [path] if is_image_list(file.read(_FIRST_BYTES)) else []
-    return found
+                image_lists += [path] if is_image_list(file.read(_FIRST_BYTES)) else []
+    return image_lists
 
 
 def _without_load_files(
@@ -341,11 +341,11 @@ def _without_load_files(
     from nearkin.stages.documents.readers.load_file import file_key, files_named_in, has_texts, is_load_file
 
     images = _image_lists(paths)
-    found = [path for path in paths if path.lower().endswith((".dat", ".csv")) and is_load_file(path)]
-    loads = [path for path in found if has_texts(path)]
+    load_files = [path for path in paths if path.lower().endswith((".dat", ".csv")) and is_load_file(path)]
+    loads = [path for path in load_files if has_texts(path)]
     if file_format == "document" and not loads:
         return [], [*paths]
-    textless = [path for path in found if path not in loads and file_format != "document"]
+    textless = [path for path in load_files if path not in loads and file_format != "document"]
     notes += [*_not_read(_IMAGES, images, folder), *_not_read(_TEXTLESS, textless, folder)]
     left_out = {*images, *textless, *loads}
     rest = [path for path in paths if path not in left_out]

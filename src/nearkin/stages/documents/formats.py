@@ -146,5 +146,5 @@ def table_begun_by(data: bytes) -> Format | None:
 
 def names_with_hints() -> str:
     """Return the names of all formats, for a help text."""
-    *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in FORMATS.values()]
+    *most, last = [f"{kind.name} ({kind.hint})" if kind.hint else kind.name for kind in FORMATS.values()]
     return f"{', '.join(most)} or {last}"

@@ -168,8 +168,8 @@ def sniffed(head: Head) -> str | None:
     """Return the format that this beginning indicates, unmistakable ones first; None for plain text."""
     if head.table is not None:
         return head.table
-    tried = sorted(FORMATS.values(), key=lambda one: not one.is_unmistakable)
-    return next((one.name for one in tried if not one.magic and one.reader.begins(head)), None)
+    tried = sorted(FORMATS.values(), key=lambda kind: not kind.is_unmistakable)
+    return next((kind.name for kind in tried if not kind.magic and kind.reader.begins(head)), None)
 
 
 def unreadable(name: str, error: OSError) -> SourceError:

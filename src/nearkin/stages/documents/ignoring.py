@@ -80,8 +80,8 @@ class Ignored:
         if len(self.passages) > _MAX_PASSAGES:
             rule = f"at most {_MAX_PASSAGES:,} passages"
             raise ParameterError.of("ignore", rule, len(self.passages))
-        for number, one in enumerate(self.passages, 1):
-            _check(one, number)
+        for number, passage in enumerate(self.passages, 1):
+            _check(passage, number)
 
     def __str__(self) -> str:
         """Return the text that identifies it in manifests; empty if everything counts."""
@@ -103,9 +103,9 @@ class Ignored:
             if not str(given):
                 raise ParameterError("the name of the file is empty.", parameter="ignore")
             return cls(cls.parse(_content(Path(given))).passages, numbers)
-        if isinstance(given, Sequence) and all(isinstance(one, str | Path) for one in given):
+        if isinstance(given, Sequence) and all(isinstance(passage, str | Path) for passage in given):
             check_are_texts(given, "To read passages from a file, pass its name alone, outside a list.")
-            return cls(tuple(_passage(one) for one in given), numbers)
+            return cls(tuple(_passage(passage) for passage in given), numbers)
         raise ParameterError.of("ignore", "a file of passages, or a list of passages", given)
 
     @classmethod
@@ -143,18 +143,18 @@ class Ignored:
     @property
     def patterns(self) -> tuple[str, ...]:
         """The patterns, without their mark."""
-        return tuple(one.removeprefix(PATTERN) for one in self.passages if one.startswith(PATTERN))
+        return tuple(passage.removeprefix(PATTERN) for passage in self.passages if passage.startswith(PATTERN))
 
     @property
     def literals(self) -> tuple[str, ...]:
         """The literal passages, without their mark, the longest first because a passage can be a part of another."""
-        found = {one.removeprefix(LITERAL) for one in self.passages if one.startswith(LITERAL)}
-        return tuple(sorted(found, key=lambda one: (-len(one), one)))
+        literals = {passage.removeprefix(LITERAL) for passage in self.passages if passage.startswith(LITERAL)}
+        return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs of words, without their mark."""
-        return tuple(one.removeprefix(WORDS) for one in self.passages if one.startswith(WORDS))
+        return tuple(passage.removeprefix(WORDS) for passage in self.passages if passage.startswith(WORDS))
 
     def removed(self, texts: pa.LargeStringArray) -> Remaining:
         """Remove the passages and the digits from unchanged texts; nulls become empty.
@@ -183,15 +183,17 @@ class Ignored:
 
     def say_not_found(self, say: Callable[[str], None]) -> None:
         """Warn of passages that did not occur in any text; to be called when all texts were read."""
-        missing = [one for one in dict.fromkeys(self.passages) if one not in self.found]
+        missing = [passage for passage in dict.fromkeys(self.passages) if passage not in self.found]
         if missing:
-            shown = first_of([_shortened(one.removeprefix(LITERAL).removeprefix(WORDS)) for one in missing], _N_NAMED)
+            shown = first_of(
+                [_shortened(passage.removeprefix(LITERAL).removeprefix(WORDS)) for passage in missing], _N_NAMED
+            )
             n_missing = f"{counted(len(missing), 'passage')} of --ignore {agreeing(len(missing), 'is', 'are')}"
             say(WarningMessage(f"{n_missing} in no text: {shown}"))
 
     @property
     def _in_order(self) -> tuple[str, ...]:
-        return (*(PATTERN + one for one in self.patterns), *(LITERAL + one for one in self.literals))
+        return (*(PATTERN + pattern for pattern in self.patterns), *(LITERAL + literal for literal in self.literals))
 
     def _without(self, texts: pa.LargeStringArray, passage: str) -> pa.LargeStringArray:
         """Remove a passage, and note whether it was there."""
@@ -225,10 +227,10 @@ def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
     if not is_here.any():
         return texts
     mask = pa.array(is_here)
-    some = texts.filter(mask)
+    chosen = texts.filter(mask)
     for _ in range(2):  # two passages in a row share the character between them, so every other one is left at first
-        some = pc.replace_substring_regex(some, before + passage + after, r"\1 \2")
-    return pc.replace_with_mask(texts, mask, some)
+        chosen = pc.replace_substring_regex(chosen, before + passage + after, r"\1 \2")
+    return pc.replace_with_mask(texts, mask, chosen)
 
 
 def _without_runs(texts: pa.LargeStringArray, runs: Sequence[str]) -> tuple[pa.LargeStringArray, list[int]]:
@@ -283,8 +285,8 @@ def _is_of_word(character: str) -> bool:
 
 
 def _matches(texts: pa.LargeStringArray, pattern: str) -> Bool:
-    found: Bool = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
-    return found
+    matches: Bool = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return matches
 
 
 def _passage(line: str) -> str:

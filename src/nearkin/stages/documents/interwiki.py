@@ -57,14 +57,14 @@ def interwiki_links(
             for page, other in read_langlinks(stream, str(langlinks), language):
                 others.setdefault(page, []).append(other)
     titles: list[str] = []
-    found: list[str] = []
+    links: list[str] = []
     with _opened(dump, progress, takes_damaged=takes_damaged) as stream:
         for title, number, inline in _articles(stream, str(dump), language):
             linked = (*others.get(number, ()), *inline) if number is not None else inline
             distinct = dict.fromkeys(normal for other in linked if (normal := _title(other)))
             titles += [title] * len(distinct)
-            found += distinct
-    return pa.table({"title": strings(titles), "other": strings(found)})
+            links += distinct
+    return pa.table({"title": strings(titles), "other": strings(links)})
 
 
 @contextmanager
@@ -141,5 +141,7 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
 def _unescaped(literal: bytes) -> str:
     """Return the characters that an SQL string represents."""
     if b"\\" in literal or b"'" in literal:
-        literal = _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]) if found[1] else b"'", literal)
+        literal = _ESCAPE.sub(
+            lambda occurrence: _ESCAPED.get(occurrence[1], occurrence[1]) if occurrence[1] else b"'", literal
+        )
     return literal.decode("utf-8", "replace")

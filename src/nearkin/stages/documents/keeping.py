@@ -128,14 +128,14 @@ class KeepColumn:
 
     def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
         """Convert values of JSON or Python, by the rule of `of_json`."""
-        are_strings = [isinstance(one, str) for one in values]
+        are_strings = [isinstance(value, str) for value in values]
         pairs = [*zip(values, are_strings, strict=True)]
-        strings = [str(one).encode("utf-8", "replace") if is_string else None for one, is_string in pairs]
-        numbers = pa.array([None if is_string else number_of(one) for one, is_string in pairs], pa.float64())
+        strings = [str(given).encode("utf-8", "replace") if is_string else None for given, is_string in pairs]
+        numbers = pa.array([None if is_string else number_of(given) for given, is_string in pairs], pa.float64())
         return self._chosen(numbers, microseconds_of_strings(pa.array(strings, pa.large_binary())))
 
     def _chosen(self, numbers: pa.DoubleArray | None, dates: pa.DoubleArray | None) -> pa.DoubleArray:
-        none = pa.nulls(max(len(some) for some in (numbers, dates) if some is not None), pa.float64())
+        none = pa.nulls(max(len(column) for column in (numbers, dates) if column is not None), pa.float64())
         numbers, dates = none if numbers is None else numbers, none if dates is None else dates
         if self.holds_dates is None:
             first = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
@@ -164,8 +164,8 @@ def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
     # the rest one by one, except dates, of which there may be many
     is_odd = pc.and_(strings.is_valid(), pc.invert(pc.or_(is_plain, pc.match_substring_regex(strings, _LIKE_DATE))))
     is_odd = is_odd.fill_null(False)
-    told = [_number(word) for word in strings.filter(is_odd).to_pylist()]
-    return pc.replace_with_mask(numbers, is_odd, pa.array(told, pa.float64()))
+    parsed = [_number(word) for word in strings.filter(is_odd).to_pylist()]
+    return pc.replace_with_mask(numbers, is_odd, pa.array(parsed, pa.float64()))
 
 
 def _number(word: str) -> float | None:
@@ -198,13 +198,13 @@ def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
     """
     strings = values.cast(pa.large_string())
     is_date = pc.match_substring_regex(strings, _ISO).fill_null(False)
-    told = [_microseconds(said) for said in strings.filter(is_date).to_pylist()]
-    return pc.replace_with_mask(pa.nulls(len(strings), pa.float64()), is_date, pa.array(told, pa.float64()))
+    parsed = [_microseconds(word) for word in strings.filter(is_date).to_pylist()]
+    return pc.replace_with_mask(pa.nulls(len(strings), pa.float64()), is_date, pa.array(parsed, pa.float64()))
 
 
-def _microseconds(said: str) -> float | None:
+def _microseconds(word: str) -> float | None:
     try:
-        moment = datetime.fromisoformat(said.strip().upper().replace(" +", "+").replace(" -", "-"))
+        moment = datetime.fromisoformat(word.strip().upper().replace(" +", "+").replace(" -", "-"))
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         return float((moment - _EPOCH) // _MICROSECOND)

@@ -179,8 +179,8 @@ class Origin:
         return cls(**fields)
 
 
-_ORIGIN_FIELDS = tuple(one.name for one in fields(Origin))
-_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders))
+_ORIGIN_FIELDS = tuple(field.name for field in fields(Origin))
+_MAIL_FIELDS = tuple(field.name for field in fields(MailHeaders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,8 +244,8 @@ def _without_numbers(text: str) -> str:
     for pattern in _LINE_NUMBERS:
         numbered = _numbered_lines(lines, pattern)
         if _are_line_numbers(lines, numbered, sum(is_full) - len(bates)):
-            for one in numbered:
-                lines[one.line] = one.rest
+            for numbered_line in numbered:
+                lines[numbered_line.line] = numbered_line.rest
             break
     return "\n".join(lines)
 
@@ -253,19 +253,19 @@ def _without_numbers(text: str) -> str:
 def _numbered_lines(lines: list[str], pattern: re.Pattern[str]) -> list[_Numbered]:
     numbered: list[_Numbered] = []
     for i, line in enumerate(lines):
-        found = pattern.match(line)
-        number = int(found["number"]) if found else 0
-        if found and (number == 1 or (numbered and number == numbered[-1].number + 1 <= _MAX_NUMBER)):
-            numbered.append(_Numbered(i, number, found["rest"]))
+        occurrence = pattern.match(line)
+        number = int(occurrence["number"]) if occurrence else 0
+        if occurrence and (number == 1 or (numbered and number == numbered[-1].number + 1 <= _MAX_NUMBER)):
+            numbered.append(_Numbered(i, number, occurrence["rest"]))
     return numbered
 
 
 def _are_line_numbers(lines: list[str], numbered: list[_Numbered], n_full: int) -> bool:
-    if len(numbered) < _MIN_LINES or all(one.number == 1 for one in numbered):
+    if len(numbered) < _MIN_LINES or all(numbered_line.number == 1 for numbered_line in numbered):
         return False
-    texts = [line for one in numbered if (line := one.rest.strip())]
+    texts = [line for numbered_line in numbered if (line := numbered_line.rest.strip())]
     if 2 * len(texts) < len(numbered):  # numbers in lines of their own
-        of_numbers = {one.line for one in numbered}
+        of_numbers = {numbered_line.line for numbered_line in numbered}
         texts = [line for i, line in enumerate(lines) if i not in of_numbers and line.strip()]
         is_most = len(numbered) >= _MIN_SHARE_ALONE * n_full
     else:
@@ -281,8 +281,8 @@ def _bates_lines(lines: list[str], is_full: list[bool]) -> set[int]:
     """Return the lines with Bates numbers: the same letters, each number one more, a page between."""
     by_form: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for i, line in enumerate(lines):
-        if found := _BATES.match(line):
-            by_form.setdefault((found[1], len(found[2])), []).append((i, int(found[2])))
+        if occurrence := _BATES.match(line):
+            by_form.setdefault((occurrence[1], len(occurrence[2])), []).append((i, int(occurrence[2])))
     n_before = [0, *accumulate(is_full)]
     bates: set[int] = set()
     for stamps in by_form.values():

@@ -114,11 +114,11 @@ def _check_utf8(
     bad = np.flatnonzero(invalid_at >= 0)
     if len(bad):
         mask = pa.array(invalid_at >= 0)
-        said = [
+        sentences = [
             f"wrong encoding: not valid UTF-8 at byte {at} (0x{data[offsets[i] + at]:02x})"
             for i, at in zip(bad, invalid_at[bad], strict=True)
         ]
-        problems = pc.replace_with_mask(problems, mask, pa.array(said, pa.large_string()))
+        problems = pc.replace_with_mask(problems, mask, pa.array(sentences, pa.large_string()))
         texts = pc.replace_with_mask(texts, mask, pa.array([b""] * len(bad), pa.large_binary()))
         n_characters[bad] = 0
     texts = texts.fill_null(b"") if texts.null_count else texts

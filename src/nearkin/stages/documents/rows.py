@@ -85,10 +85,10 @@ class RowList:
             doc_id=doc_ids,
             text=_array(texts, pa.large_binary()),
             line=np.array(lines, np.int64),
-            problem=_array([None if one is None else str(one) for one in problems], pa.large_string()),
+            problem=_array([None if problem is None else str(problem) for problem in problems], pa.large_string()),
             keep_value=None if self.keep is None else self._kept(self.keep, keep_values),
             parent=_array(parents, pa.large_string()),
-            origin=_array([None if one is None else one.as_row() for one in origins], ORIGIN_TYPE),
+            origin=_array([None if origin is None else origin.as_row() for origin in origins], ORIGIN_TYPE),
             carried=carried,
         )
 
@@ -226,7 +226,8 @@ def ids_of_table(values: pa.Array) -> pa.Array:
     if not is_binary(values.type):
         return ids_from_characters(values)
     return pa.array(
-        [None if one is None else _uuid(one) or _string_id(one) for one in values.to_pylist()], pa.large_string()
+        [None if value is None else _uuid(value) or _string_id(value) for value in values.to_pylist()],
+        pa.large_string(),
     )
 
 
@@ -241,7 +242,7 @@ def ids_from_characters(values: pa.Array) -> pa.Array:
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
+        return pa.array([None if value is None else _string_id(value) for value in raw.to_pylist()], pa.large_string())
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:

@@ -126,8 +126,8 @@ def parse_share(given: str | float) -> float:
     """Parse a percentage such as ``1%``, or a number from 0 to 1; ParameterError for anything else."""
     share = -1.0
     if isinstance(given, str):
-        if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given, re.ASCII):
-            share = float(found[1]) / (100 if found[2] else 1)
+        if occurrence := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given, re.ASCII):
+            share = float(occurrence[1]) / (100 if occurrence[2] else 1)
     elif is_number(given):
         share = float(given)
     if not 0 <= share <= 1:

@@ -15,18 +15,18 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECA
 
 def parse_size(text: str, parameter: str = "memory") -> int:
     """Parse a size such as ``2GiB``, ``500MB`` or ``1073741824`` into bytes; ParameterError for anything else."""
-    found = _SIZE.fullmatch(text)
-    if not found:
+    occurrence = _SIZE.fullmatch(text)
+    if not occurrence:
         raise ParameterError.of(parameter, SIZE_RULE, text)
-    size = float(found[1]) * _unit_of(found)
+    size = float(occurrence[1]) * _unit_of(occurrence)
     if size >= 2**63:
         raise ParameterError.of(parameter, "a size below 8 EiB", text)
     return int(size)
 
 
-def _unit_of(found: re.Match[str]) -> int:
-    base: int = 1024 if found[3] else 1000
-    power: int = " kmgt".index(found[2].lower()) if found[2] else 0
+def _unit_of(occurrence: re.Match[str]) -> int:
+    base: int = 1024 if occurrence[3] else 1000
+    power: int = " kmgt".index(occurrence[2].lower()) if occurrence[2] else 0
     return int(base**power)
 
 
@@ -38,9 +38,9 @@ def in_unit_of(text: str, n_bytes: int) -> str:
     >>> in_unit_of("64MiB", 256 << 20), in_unit_of("0.1 GB", 256 << 20), in_unit_of("7", 256 << 20)
     ('256MiB', '0.269 GB', '268435456')
     """
-    found = _SIZE.fullmatch(text)
-    if not found:
+    occurrence = _SIZE.fullmatch(text)
+    if not occurrence:
         return str(n_bytes)
-    thousandths = math.ceil(1000 * n_bytes / _unit_of(found))
+    thousandths = math.ceil(1000 * n_bytes / _unit_of(occurrence))
     value = math.ceil(thousandths / 1000) if thousandths >= 10_000 else thousandths / 1000
-    return f"{text[: found.start(1)]}{value:.12g}{text[found.end(1) :]}".strip()
+    return f"{text[: occurrence.start(1)]}{value:.12g}{text[occurrence.end(1) :]}".strip()

@@ -86,7 +86,7 @@ def resolve_sources(
         every = ", ".join(FORMATS)
         raise ParameterError(f"The format (file_format) must be one of {every}. Got {file_format!r} instead.")
     rules = rules or ReadingRules()
-    asked = Source(
+    base = Source(
         path="", name="", format="", text=text, id=doc_id, encoding=check_encoding(encoding), stdin=stdin,
         max_document_bytes=rules.max_document_bytes, takes_damaged=rules.takes_damaged, limits=rules.limits,
         text_root=None if rules.text_root is None else os.path.abspath(rules.text_root), ocr=rules.ocr,
@@ -95,10 +95,10 @@ def resolve_sources(
     missing = None if has_columns_later else frozenset(optional)
     notes = list[Note]()
     files = _files(arguments, file_format, without, notes, in_order=in_order)
-    resolved = [_resolve(one, one.format or file_format, asked, missing) for one in files]
-    of_files = _gathered([(one.name, of_file) for one, (_, of_file) in zip(files, resolved, strict=True)])
-    sentences = [one if isinstance(one, str) else one.sentence for one in notes]
-    not_read = dict.fromkeys(one for one in notes if isinstance(one, NotRead))
+    resolved = [_resolve(file, file.format or file_format, base, missing) for file in files]
+    of_files = _gathered([(found_file.name, of_file) for found_file, (_, of_file) in zip(files, resolved, strict=True)])
+    sentences = [note if isinstance(note, str) else note.sentence for note in notes]
+    not_read = dict.fromkeys(note for note in notes if isinstance(note, NotRead))
     guesses = tuple(dict.fromkeys((*sentences, *of_files)))
     return SourceSet(tuple(source for source, _ in resolved), guesses, tuple(not_read))
 
@@ -106,20 +106,20 @@ def resolve_sources(
 def _files(
     arguments: Sequence[str], file_format: str | None, without: Path | None, notes: list[Note], *, in_order: bool
 ) -> list[FoundFile]:
-    found: dict[str, FoundFile] = {}
+    files: dict[str, FoundFile] = {}
     repeated = list[str]()
-    for one in find(arguments, file_format, notes, without):
-        key = identity(one.path)
-        known = found.get(key)
+    for found_file in find(arguments, file_format, notes, without):
+        key = identity(found_file.path)
+        known = files.get(key)
         if known is not None:
-            repeated.append(one.path if in_order else max(one.path, known.path))
-        if known is None or (not in_order and one[:2] < known[:2]):
-            found[key] = one
+            repeated.append(found_file.path if in_order else max(found_file.path, known.path))
+        if known is None or (not in_order and found_file[:2] < known[:2]):
+            files[key] = found_file
     if repeated:
         notes.append(f"{first_of(repeated, 1)}: named more than once, perhaps by another path; read once")
-    if not found:
+    if not files:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
-    return list(found.values()) if in_order else sorted(found.values(), key=lambda one: one[:2])
+    return list(files.values()) if in_order else sorted(files.values(), key=lambda found_file: found_file[:2])
 
 
 def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
@@ -132,84 +132,85 @@ def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
 
 
 def _resolve(
-    one: FoundFile, forced: str | None, asked: Source, optional: Collection[str] | None
+    file: FoundFile, forced: str | None, source: Source, optional: Collection[str] | None
 ) -> tuple[Source, tuple[str, ...]]:
     """Return a source, and guesses; ``asked`` has what all sources share, ``optional`` is None to choose no columns."""
-    named, compression = by_suffix(one.path)
+    named, compression = by_suffix(file.path)
     size_bytes = 0
-    if one.path != STDIN:
+    if file.path != STDIN:
         try:
-            status = os.stat(one.path)
+            status = os.stat(file.path)
         except OSError as error:
-            raise unreadable(one.name, error) from error
+            raise unreadable(file.name, error) from error
         if not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"{one.name} is not a file of its own. Name a file, or - for standard input.")
+            raise SourceError(f"{file.name} is not a file of its own. Name a file, or - for standard input.")
         size_bytes = status.st_size
-        told = one.format or forced or named
-        if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
+        chosen = file.format or forced or named
+        if chosen is not None and is_of_documents(chosen) and (chosen != "file" or file.format == chosen):
             # a folder or pattern may match a million of these, so they are opened only when they are read
-            return _source(one, told, compression, size_bytes, asked), ()
+            return _source(file, chosen, compression, size_bytes, source), ()
     try:
-        return _resolve_seen(one, forced, named, size_bytes, asked, optional)
+        return _resolve_seen(file, forced, named, size_bytes, source, optional)
     except TruncatedInputError:
-        if not asked.takes_damaged:
+        if not source.takes_damaged:
             raise
-        return _source(one, forced or named or "file", compression, size_bytes, asked), ()
+        return _source(file, forced or named or "file", compression, size_bytes, source), ()
 
 
 def _resolve_seen(
-    one: FoundFile,
+    file: FoundFile,
     forced: str | None,
     named: str | None,
     size_bytes: int,
-    asked: Source,
+    base: Source,
     optional: Collection[str] | None,
 ) -> tuple[Source, tuple[str, ...]]:
-    if one.path == STDIN:
+    if file.path == STDIN:
         _refuse_documents_in_a_pipe(forced)
-        head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
+        head = head_of_stdin(standard_input(base.stdin), base.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:
-        head = head_of_file(one.path, one.name, asked.encoding)
-    is_document = one.path != STDIN and is_read(head.data, one.name, with_images=asked.ocr is not None)
+        head = head_of_file(file.path, file.name, base.encoding)
+    is_document = file.path != STDIN and is_read(head.data, file.name, with_images=base.ocr is not None)
     if forced is None and named is None and is_document:
-        kind = kind_of(Blob(head.data), one.name)
+        kind = kind_of(Blob(head.data), file.name)
         guess = f"read as a document (recognised by its content: {kind})"
-        return _source(one, "document", head.compression, size_bytes, asked), (guess,)
-    _refuse_foreign(one, head, forced)
+        return _source(file, "document", head.compression, size_bytes, base), (guess,)
+    _refuse_foreign(file, head, forced)
     guesses: list[str] = []
     file_format = forced or named or "file"
-    if one.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
+    if file.path == STDIN and head.compression == "bzip2" and not head.data and forced is None:
         # a block has up to 900 kB, and nothing of it can be decompressed before all of it is read
         raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
     if forced is None:
         if named is None:
             file_format = sniffed(head) or "file"
         else:
-            file_format = FORMATS[named].reader.settled(head, asked.text) or named
+            file_format = FORMATS[named].reader.settled(head, base.text) or named
         form = FORMATS[file_format]
         if named != file_format or not form.is_settled:
             evidence = form.reader.evidence(head)
             guesses.append(f"read as {form.in_words} (recognised by its content{evidence})")
     elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].reader.evidence(head)):
         guesses.append(evidence.removeprefix(": "))
-    _check_format(one, file_format, head)
-    source = _source(one, file_format, head.compression, size_bytes, asked)
+    _check_format(file, file_format, head)
+    source = _source(file, file_format, head.compression, size_bytes, base)
     if not FORMATS[file_format].has_columns or optional is None:
         return source, tuple(guesses)
-    source, said = _with_columns(source, head, asked, optional)
+    source, notes = _with_columns(source, head, base, optional)
     if source.delimiter not in (None, ","):
         delimiter = "tab" if source.delimiter == "\t" else repr(source.delimiter)
         guesses.append(f"delimiter: {delimiter} (recognised by the header)")
-    return source, (*guesses, *said)
+    return source, (*guesses, *notes)
 
 
-def _source(one: FoundFile, file_format: str, compression: Compression, size_bytes: int, asked: Source) -> Source:
-    name = printable(one.name) if is_of_documents(file_format) else shown_path(one.name)
+def _source(file: FoundFile, file_format: str, compression: Compression, size_bytes: int, source: Source) -> Source:
+    name = printable(file.name) if is_of_documents(file_format) else shown_path(file.name)
     return replace(
-        asked, path=one.path, name=name, format=file_format, compression=compression, size_bytes=size_bytes, text=None,
-        id=None, is_forced=asked.is_forced and file_format == "file", stdin=asked.stdin if one.path == STDIN else None,
+        source, path=file.path, name=name, format=file_format, compression=compression, size_bytes=size_bytes,
+        text=None, id=None, is_forced=source.is_forced and file_format == "file",
+        stdin=source.stdin if file.path == STDIN else None,
     )  # fmt: skip
 
 
@@ -221,35 +222,34 @@ def _refuse_documents_in_a_pipe(forced: str | None) -> None:
         )
 
 
-def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
+def _refuse_foreign(file: FoundFile, head: Head, forced: str | None) -> None:
     kind = head.kind
     if kind is None or (kind.is_text and forced is not None):
         return
-    if (told := sniffed(head)) is not None and FORMATS[told].is_unmistakable:
+    if (format_name := sniffed(head)) is not None and FORMATS[format_name].is_unmistakable:
         return
-    if one.path == STDIN and is_read(head.data, one.name):
+    if file.path == STDIN and is_read(head.data, file.name):
         raise SourceError(
             f"-: this is {kind.name}, and documents cannot be read from standard input. Save the file, and name it."
         )
-    raise SourceError(f"{one.name}: this is {kind.problem}.")
+    raise SourceError(f"{file.name}: this is {kind.problem}.")
 
 
-def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
+def _check_format(file: FoundFile, file_format: str, head: Head) -> None:
     form = FORMATS[file_format]
     if form.holds == "records" and not form.magic and (advice := looks_like_utf16(head.data)) is not None:
-        raise SourceError(f"{one.name}: {advice}.")
+        raise SourceError(f"{file.name}: {advice}.")
     if head.table is not None and file_format != head.table:
-        raise SourceError(
-            f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with --format {head.table}."
-        )
+        what = f"{TABLES[head.table].a_file}, not {form.in_words}"
+        raise SourceError(f"{file.name}: this is {what}. Read it with --format {head.table}.")
     if (problem := form.reader.problem(head)) is not None:
-        raise SourceError(f"{one.name}: {problem}")
+        raise SourceError(f"{file.name}: {problem}")
 
 
 def _with_columns(
-    source: Source, head: Head, asked: Source, optional: Collection[str]
+    source: Source, head: Head, base: Source, optional: Collection[str]
 ) -> tuple[Source, tuple[str, ...]]:
-    text, doc_id = asked.text, asked.id
+    text, doc_id = base.text, base.id
     reader = FORMATS[source.format].reader
     sample: ColumnSample | None = reader.sample(replace(source, text=text, id=doc_id), head)
     if sample is None:  # an empty file, or a pipe with no visible data yet
@@ -268,8 +268,8 @@ def _with_columns(
     _check_text(source, sample)
     for path in text_paths(columns.text, sample.names):
         check_unique(source.name, {"text": path.column, "id": columns.id}, sample.header)
-    said = [f"there is no column '{name}', so another column is guessed" for name in missing]
-    return source, (*said, *columns.guesses)
+    notes = [f"there is no column '{name}', so another column is guessed" for name in missing]
+    return source, (*notes, *columns.guesses)
 
 
 def _check_text(source: Source, sample: ColumnSample) -> None:
@@ -287,7 +287,9 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
         if path.steps and not values:  # it leads nowhere
             raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
         if values and not any(isinstance(value, str) for value in values):
-            strings = listed_columns([name for name, one in sample.columns.items() if one.mean_length is not None])
+            strings = listed_columns(
+                [name for name, column in sample.columns.items() if column.mean_length is not None]
+            )
             raise SourceError(
                 f"{source.name}: the column '{path.column}' holds no strings. Those that do: {strings or 'none'}."
                 f"{inside_hint([path.column], sample.objects)}"

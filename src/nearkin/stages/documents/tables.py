@@ -312,5 +312,5 @@ def _as_dict(record: object) -> dict[str, object]:
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
     if text is not None and doc_id is not None:
         return
-    for key in (key for one in dicts for key in one if not isinstance(key, str)):
+    for key in (key for nested in dicts for key in nested if not isinstance(key, str)):
         raise ParameterError(f"The keys of a dict must be strings, such as 'text'. Got {quoted(key)} instead.")

@@ -65,10 +65,10 @@ class TmxReader:
     def _add(self, unit: Element, texts: list[tuple[str, str | None]]) -> None:
         self.n_units += 1
         self.languages.update(language for language, _ in texts)
-        found = [next((text for text in texts if _is_of(text[0], wanted)), None) for wanted in self._wanted]
-        if found[0] is None or found[1] is None:
+        chosen = [next((text for text in texts if _is_of(text[0], wanted)), None) for wanted in self._wanted]
+        if chosen[0] is None or chosen[1] is None:
             return
-        sides, problem = (found[0][1], found[1][1]), unit.problem
+        sides, problem = (chosen[0][1], chosen[1][1]), unit.problem
         if None in sides:
             problem = f"too large: a text is longer than {_MAX_CHARACTERS:,} characters"
         for side, text in zip(self._sides, sides, strict=True):

@@ -150,14 +150,14 @@ def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
     """
     text = _without_unread(without_comments(wikitext))
 
-    def shown(found: re.Match[str]) -> str:
-        target = found["target"]
+    def shown(occurrence: re.Match[str]) -> str:
+        target = occurrence["target"]
         if target is None:
-            return "\n" if found[0].startswith("\n") else ""
+            return "\n" if occurrence[0].startswith("\n") else ""
         prefix, colon, _ = target.partition(":")
         if colon and (prefix.strip(" _").lower() in hidden or _EDITION.match(target)):
             return ""
-        return found["label"] or target.removeprefix(":")
+        return occurrence["label"] or target.removeprefix(":")
 
     n_changes, depth = 1, 0
     while n_changes and depth < _MAX_DEPTH:

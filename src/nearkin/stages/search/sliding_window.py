@@ -93,9 +93,9 @@ class SlidingWindow:
         held, n_comparisons, n_new = [NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))], 0, 0
         for stretches in self.stretches(left, right):
             n_comparisons += stretches.n_comparisons
-            for found in stretches.all_near(distance, threads):
-                held.append(found)
-                n_new += len(found)
+            for near in stretches.all_near(distance, threads):
+                held.append(near)
+                n_new += len(near)
                 if n_new > max(_HELD, len(held[0])):
                     held, n_new = [distinct(held)], 0
         return WindowPairs.of(distinct(held), n_comparisons)
@@ -125,8 +125,8 @@ class SlidingWindow:
             the order of equal signatures.
         """
 
-        def ties(own: I64) -> U64:
-            return self.tie_breaks(number, documents[own])
+        def ties(rows: I64) -> U64:
+            return self.tie_breaks(number, documents[rows])
 
         return _sorted(words, _bit_places(self.order(number, n_bits)), ties)
 
@@ -215,9 +215,9 @@ def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
     is_tied[1:-1] = leading[order[1:]] == leading[order[:-1]]
     among = np.flatnonzero(is_tied[:-1] | is_tied[1:])  # positions tied with a neighbour, usually few
     if len(among):
-        own = order[among]
-        rest = [leading_bits(words[own], some) for some in _pieces(places[_LEADING:])]
-        order[among] = own[np.lexsort((ties(own), *rest[::-1], leading[own]))]
+        rows = order[among]
+        rest = [leading_bits(words[rows], bits) for bits in _pieces(places[_LEADING:])]
+        order[among] = rows[np.lexsort((ties(rows), *rest[::-1], leading[rows]))]
     return order
 
 

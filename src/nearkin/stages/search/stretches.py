@@ -71,20 +71,20 @@ class Stretches:
 
     def near(self, piece: slice, distance: int) -> NearPairs:
         """Return the pairs of a part that differ in at most ``distance`` bits."""
-        own, starts, ends = self.left[piece], self.starts[piece], self.ends[piece]
+        words, starts, ends = self.left[piece], self.starts[piece], self.ends[piece]
         pairs, distances = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint16)
-        found: list[tuple[U64, U16]] = []
-        for n in near_in_tiles(own, self.tiles, starts, ends, distance=distance, pairs=pairs, distances=distances):
+        blocks: list[tuple[U64, U16]] = []
+        for n in near_in_tiles(words, self.tiles, starts, ends, distance=distance, pairs=pairs, distances=distances):
             if n:
-                found.append((pairs[:n].copy(), distances[:n].copy()))
-        if not found:
+                blocks.append((pairs[:n].copy(), distances[:n].copy()))
+        if not blocks:
             return NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))
-        places = np.concatenate([one for one, _ in found])
+        places = np.concatenate([keys for keys, _ in blocks])
         of_left, of_right = rows_of(places)
         left, right = self.left_rows[piece.start + of_left], self.right_rows[of_right]
         if self.is_one_set:
             left, right = np.minimum(left, right), np.maximum(left, right)
-        return NearPairs(keys_of(left, right), np.concatenate([one for _, one in found]))
+        return NearPairs(keys_of(left, right), np.concatenate([keys for _, keys in blocks]))
 
     def all_near(self, distance: int, threads: int) -> Iterator[NearPairs]:
         """Yield the pairs of all parts; at most four parts per thread are held."""
@@ -116,7 +116,9 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
     """Return the signatures of documents that have features, and their rows, for one corpus or two."""
     sides = [left] if right is None else [left, right]
     rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
-    words = [side.words if len(own) == len(side) else side.words[own] for side, own in zip(sides, rows)]
+    words = [
+        side.words if len(side_rows) == len(side) else side.words[side_rows] for side, side_rows in zip(sides, rows)
+    ]
     return [np.ascontiguousarray(word) for word in words], rows
 
 

@@ -274,11 +274,11 @@ class SimilarityIndexes:
                 f"Similarity indexes of different methods cannot be compared: {self.fingerprint!r} and "
                 f"{others.fingerprint!r}."
             )
-        found = np.zeros((len(self), len(others)), np.bool_)
+        is_similar = np.zeros((len(self), len(others)), np.bool_)
         for row in np.flatnonzero(self.has_value):
             low, high = interval(int(self.values[row]), tolerance)
-            found[row] = others.has_value & (others.values >= low) & (others.values <= high)
-        return found
+            is_similar[row] = others.has_value & (others.values >= low) & (others.values <= high)
+        return is_similar
 
 
 @checking_records
@@ -349,19 +349,21 @@ class SimilarityIndex:
             ``spec`` is no such name.
         """
         rule = "a tracking number and a variation, such as 43B, 43B:k=8 or 45C:k=8,w=12"
-        found = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
-        is_known = found is not None and 1 <= int(found[1]) % 20 <= 14 and int(found[1]) <= 54 and int(found[1]) != 13
-        if found is None or not is_known:
+        matched = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
+        is_known = (
+            matched is not None and 1 <= int(matched[1]) % 20 <= 14 and int(matched[1]) <= 54 and int(matched[1]) != 13
+        )
+        if matched is None or not is_known:
             raise ParameterError.of("index", rule, spec)
-        stream = STREAMS[int(found[1]) // 20]
+        stream = STREAMS[int(matched[1]) // 20]
         numbers = dict[str, int]()
-        for part in (found[3] or "").split(",") if found[3] else ():
+        for part in (matched[3] or "").split(",") if matched[3] else ():
             name, _, value = part.partition("=")
             is_decimal = value.isascii() and value.isdecimal() and len(value) <= 20
             if name not in ("k", "w", "seed") or name in numbers or not is_decimal:
                 raise ParameterError.of("index", rule, spec)
             numbers[name] = int(value)
-        return cls(method=int(found[1]) % 20, stream=stream, variation=found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
+        return cls(method=int(matched[1]) % 20, stream=stream, variation=matched[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
 
     @property
     def tracking_number(self) -> int:

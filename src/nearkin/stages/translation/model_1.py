@@ -52,9 +52,9 @@ class Learned:
     def counts(self, entries: I64) -> tuple[F64, F64]:
         """Return the probability and the expected count of some entries; 0 if an entry is -1."""
         is_there = entries >= 0
-        found = np.where(is_there, entries, 0)
-        p = np.where(is_there, self.probabilities[found], 0.0) if len(self.words) else np.zeros(len(entries))
-        given = np.searchsorted(self.starts, found, "right") - 1
+        places = np.where(is_there, entries, 0)
+        p = np.where(is_there, self.probabilities[places], 0.0) if len(self.words) else np.zeros(len(entries))
+        given = np.searchsorted(self.starts, places, "right") - 1
         return p, p * self.expected[given]
 
 
@@ -194,8 +194,8 @@ class GrowingPairs:
         self._n_read += len(source)
         self._n_empty += int(is_empty.sum())
         self._n_too_long += int(is_too_long.sum())
-        for side, one in zip(self._sides, (source, target), strict=True):
-            side.add(one, is_kept)
+        for side, words in zip(self._sides, (source, target), strict=True):
+            side.add(words, is_kept)
 
     def frozen(self) -> SentencePairs:
         """Return the current pairs."""

@@ -46,8 +46,8 @@ class WordProjection:
 
     def project(self, counts: TermCounts, *, least: float) -> TermCounts:
         """Return documents in terms of the target language; results below ``least`` are omitted."""
-        own = counts.terms, counts.counts, counts.offsets
-        return TermCounts(*project_terms(own, (self.starts, self.targets, self.shares), self.n_targets, least=least))
+        terms = counts.terms, counts.counts, counts.offsets
+        return TermCounts(*project_terms(terms, (self.starts, self.targets, self.shares), self.n_targets, least=least))
 
     def document_frequencies(self, frequencies: F64) -> F64:
         """Return ``df*`` of each target term, from ``df`` of each source term."""
@@ -109,17 +109,17 @@ class Projector:
         ways[is_name] = WAYS.index("itself")
         if self.stemming is not None:
             rest = np.flatnonzero((whole < 0) & ~is_name)
-            found = self._by_stem(words, rest)
-            ways[found[0]] = WAYS.index("stem")
-            parts.append(found)
+            matches = self._by_stem(words, rest)
+            ways[matches[0]] = WAYS.index("stem")
+            parts.append(matches)
         rest = np.flatnonzero(ways == WAYS.index("unknown"))
-        found = self._by_parts(words, rest)
-        ways[found[0]] = WAYS.index("parts")
-        parts.append(found)
-        own, table_words, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
+        matches = self._by_parts(words, rest)
+        ways[matches[0]] = WAYS.index("parts")
+        parts.append(matches)
+        word_rows, table_words, shares = (np.concatenate(column) for column in zip(*parts, strict=True))
         rows, targets_of, p = entries.of(table_words)
         names = np.flatnonzero(is_name)
-        source = np.concatenate([own[rows], names])
+        source = np.concatenate([word_rows[rows], names])
         target = np.concatenate([targets_of, itself[names]])
         values = np.concatenate([shares[rows] * p, np.ones(len(names))])
         return _projection(source, target, values, ways, len(targets))
@@ -143,12 +143,12 @@ class Projector:
             return _nothing()
         known, frequencies = self._known()
         splitter = CompoundSplitter(frequencies, links)
-        own, parts = [], []
+        word_rows, parts = [], []
         for row, word in zip(rows.tolist(), words.take(pa.array(rows)).to_pylist(), strict=True):
             for part in splitter.parts(word):
-                own.append(row)
+                word_rows.append(row)
                 parts.append(known[part])
-        return np.array(own, np.int64), np.array(parts, np.int64), np.ones(len(own))
+        return np.array(word_rows, np.int64), np.array(parts, np.int64), np.ones(len(word_rows))
 
     def _known(self) -> tuple[dict[str, int], dict[str, float]]:
         """Return words of the table that may be parts, those that occur more than once: numbers and frequencies."""
@@ -179,16 +179,16 @@ class _Entries:
 def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int) -> WordProjection:
     keys, places = np.unique(source * max(n_targets, 1) + target, return_inverse=True)
     shares = np.bincount(places, values, len(keys))
-    own, targets = np.divmod(keys, max(n_targets, 1))
-    starts = np.searchsorted(own, np.arange(len(ways) + 1)).astype(np.int64)
+    word_rows, targets = np.divmod(keys, max(n_targets, 1))
+    starts = np.searchsorted(word_rows, np.arange(len(ways) + 1)).astype(np.int64)
     return WordProjection(starts, targets.astype(np.int32), shares.astype(np.float32), ways, n_targets)
 
 
 def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
     if not len(among):
         return np.full(len(words), -1, np.int64)
-    found = pc.index_in(words, value_set=among).fill_null(-1)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+    places = pc.index_in(words, value_set=among).fill_null(-1)
+    return np.asarray(places.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _running(sizes: I64) -> I64:

@@ -135,7 +135,7 @@ class TranslationTable:
         """
         distinct = list(dict.fromkeys(pairs))
         encoded = [pa.array(side, pa.large_string()).dictionary_encode() for side in _columns(distinct)]
-        numbers = [one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded]
+        numbers = [column.indices.to_numpy(zero_copy_only=False).astype(np.int32) for column in encoded]
         rows = TranslationRows.of_counts(
             (encoded[0].dictionary, encoded[1].dictionary), numbers[0], numbers[1], np.ones(len(distinct))
         )
@@ -190,12 +190,14 @@ class TranslationTable:
             In the form of the table: in lower case, and stemmed if the table has stems.
         """
         rows = self.rows
-        own, others = (rows.target_words, rows.source_words) if is_reverse else (rows.source_words, rows.target_words)
+        side_words, others = (
+            (rows.target_words, rows.source_words) if is_reverse else (rows.source_words, rows.target_words)
+        )
         direction, back = (self.backward, rows.forward) if is_reverse else (self.forward, rows.backward)
-        number = own.index(pa.scalar(word, pa.large_string())).as_py()
+        number = side_words.index(pa.scalar(word, pa.large_string())).as_py()
         if number < 0:
             return ()
-        found = range(int(direction.offsets[number]), int(direction.offsets[number + 1]))
+        entries = range(int(direction.offsets[number]), int(direction.offsets[number + 1]))
         return tuple(
             Translation(
                 others[int(direction.words[i])].as_py(),
@@ -203,7 +205,7 @@ class TranslationTable:
                 float(back[direction.rows[i]]),
                 float(rows.counts[direction.rows[i]]),
             )
-            for i in found
+            for i in entries
         )
 
     def turned(self) -> TranslationTable:
@@ -242,19 +244,19 @@ class TranslationTable:
                     f"Tables with words split by different methods cannot be merged: {first.words!r} and "
                     f"{table.origin.words!r}."
                 )
-        aligners = " + ".join(sorted({one for table in tables for one in table.origin.aligner.split(" + ")}))
+        aligners = " + ".join(sorted({aligner for table in tables for aligner in table.origin.aligner.split(" + ")}))
         n_pairs = sum(table.origin.n_pairs for table in tables)
         rows = merged([table.rows for table in tables])
         return cls.of_rows(rows, replace(first, aligner=aligners, n_pairs=n_pairs))
 
     def check_direction(self, source: str | None, target: str | None, *, name: str = "the table") -> None:
         """Refuse a table of other languages, or of the other direction."""
-        own = self.origin
-        wanted = source or own.source, target or own.target
-        if wanted != (own.source, own.target):
-            is_turned = wanted == (own.target, own.source)
+        origin = self.origin
+        wanted = source or origin.source, target or origin.target
+        if wanted != (origin.source, origin.target):
+            is_turned = wanted == (origin.target, origin.source)
             raise FingerprintError(
-                f"{name}: translates from {own.source} to {own.target}, not from {wanted[0]} to {wanted[1]}."
+                f"{name}: translates from {origin.source} to {origin.target}, not from {wanted[0]} to {wanted[1]}."
                 + (" Read it without source and target: its turned() serves the other direction." * is_turned)
             )
 
@@ -334,7 +336,7 @@ def _read_parquet(path: Path) -> tuple[pa.Table, dict[str, object]]:
 
 def _rows_of(table: pa.Table) -> TranslationRows:
     encoded = [pc.dictionary_encode(table[name].combine_chunks()) for name in ("source", "target")]
-    source, target = (one.indices.to_numpy(zero_copy_only=False).astype(np.int32) for one in encoded)
+    source, target = (column.indices.to_numpy(zero_copy_only=False).astype(np.int32) for column in encoded)
     forward, backward, counts = (table[name].to_numpy().astype(np.float64) for name in SCHEMA.names[2:])
     words = encoded[0].dictionary, encoded[1].dictionary
     return TranslationRows.of_words(words, source, target, forward=forward, backward=backward, counts=counts)

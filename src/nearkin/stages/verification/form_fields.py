@@ -100,7 +100,7 @@ class Steps:
         """Whether the texts of each pair go different ways from a start that both have; ordered by text."""
         bounds: I64 = np.searchsorted(self.text, np.arange(int(max(left.max(), right.max())) + 2))
         starts, ends = bounds[:-1], bounds[1:]
-        n_starts, n_steps = (n_common(some, starts, ends, left, right) for some in (self.start, self.step))
+        n_starts, n_steps = (n_common(bits, starts, ends, left, right) for bits in (self.start, self.step))
         return np.greater(n_starts, n_steps)
 
 

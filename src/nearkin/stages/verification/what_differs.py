@@ -99,8 +99,8 @@ class Compared:
     def _block(self, matches: Matches) -> U8:
         pairs = Candidates(matches.left, matches.right)
         if self.number_rows is not None:
-            found = [np.searchsorted(self.number_rows, rows).astype(np.uint32) for rows in (pairs.left, pairs.right)]
-            pairs = Candidates(*found)
+            places = [np.searchsorted(self.number_rows, rows).astype(np.uint32) for rows in (pairs.left, pairs.right)]
+            pairs = Candidates(*places)
         left, right, numbers = pairs.left, pairs.right, self.numbers
         is_frame = numbers.frame[left] == numbers.frame[right]
         is_same = is_frame & (numbers.digest[left] == numbers.digest[right])

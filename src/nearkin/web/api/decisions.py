@@ -26,10 +26,10 @@ _SEEN = (
 )
 
 
-def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
+def get_tags(service: ReviewService, _: Visitor, body: PageAsked, __: object) -> dict[str, object]:
     """Count the tags."""
-    found = service.collection.tags().counts
-    return {"n_found": len(found), "tags": found[asked.offset : asked.offset + asked.limit]}
+    counts = service.collection.tags().counts
+    return {"n_found": len(counts), "tags": counts[body.offset : body.offset + body.limit]}
 
 
 class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -93,18 +93,18 @@ class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
     kind: str | None = None
 
 
-def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> dict[str, object]:
+def get_log(service: ReviewService, _: Visitor, body: LogAsked, __: object) -> dict[str, object]:
     """List the activities, the newest first."""
     with service.collection.opened.store.reading() as connection:
-        found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
-    return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
+        log = activities(connection, since=body.since, of=body.of, by=body.by, kind=body.kind)
+    return {"n_found": len(log), "activities": log[::-1][body.offset : body.offset + body.limit]}
 
 
-def get_batches(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
+def get_batches(service: ReviewService, _: Visitor, body: PageAsked, __: object) -> dict[str, object]:
     """List the batches with their progress."""
     with service.collection.opened.store.reading() as connection:
-        found = batches(connection)
-    return {"n_found": len(found), "batches": found[asked.offset : asked.offset + asked.limit]}
+        stored_batches = batches(connection)
+    return {"n_found": len(stored_batches), "batches": stored_batches[body.offset : body.offset + body.limit]}
 
 
 class BatchesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -49,8 +49,8 @@ class JSONAnswer(Response):
 def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint for all paths below `ROOT`."""
     document = msgspec.json.encode(openapi(OPERATIONS))
-    for one in OPERATIONS:
-        role_of(one.method, ROOT + one.path)  # one without a role is found before the service starts
+    for entry in OPERATIONS:
+        role_of(entry.method, ROOT + entry.path)  # one without a role is found before the service starts
 
     async def answered(request: Request) -> Response:
         visitor: Visitor = request.state.visitor
@@ -65,27 +65,27 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
         named = [*_outside_path(operation, pairs), *given.items()]
-        asked = parsed(operation.query, named, in_path=given.keys(), is_strict=True)
-        _check_value("query", asked)
+        arguments = parsed(operation.query, named, in_path=given.keys(), is_strict=True)
+        _check_value("query", arguments)
         body = await _body(operation, request)
         _check_value("body", body)
-        is_change = operation.is_change and all(getattr(one, "changes", True) for one in (asked, body))
+        is_change = operation.is_change and all(getattr(values, "changes", True) for values in (arguments, body))
         if is_change:
             service.check_may_change()
 
         def act() -> object:
-            return operation.act(service, visitor, asked, body)
+            return operation.act(service, visitor, arguments, body)
 
         try:
             if is_change:
-                found = await service.change(act, request.state.answer_by, by=visitor.name, in_words=_in_words)
+                answer = await service.change(act, request.state.answer_by, by=visitor.name, in_words=_in_words)
             else:
-                found = await service.workers.run(act)
+                answer = await service.workers.run(act)
         except ParameterError as error:
             raise _by_place(error, operation) from error
-        if is_change and isinstance(found, Job):
-            found = OperationAnswer(202, found)
-        reply = found if isinstance(found, OperationAnswer) else OperationAnswer(200, found)
+        if is_change and isinstance(answer, Job):
+            answer = OperationAnswer(202, answer)
+        reply = answer if isinstance(answer, OperationAnswer) else OperationAnswer(200, answer)
         if isinstance(reply.answer, str):
             return PlainTextResponse(reply.answer, reply.status)
         return JSONAnswer(reply.answer, reply.status)
@@ -93,9 +93,9 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
     return answered
 
 
-def _in_words(found: object) -> str:
+def _in_words(answer: object) -> str:
     """Return the answer of a change as JSON, for its job."""
-    return msgspec.json.encode(as_json(found.answer if isinstance(found, OperationAnswer) else found)).decode()
+    return msgspec.json.encode(as_json(answer.answer if isinstance(answer, OperationAnswer) else answer)).decode()
 
 
 def _segments(request: Request) -> list[str]:
@@ -110,12 +110,14 @@ def _segments(request: Request) -> list[str]:
 
 def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
     """Return the operation at a path, with the parameters in the path."""
-    there = [(one, given) for one in OPERATIONS if (given := _match(one.segments, segments)) is not None]
-    for one, given in there:
-        if one.method == ("GET" if method == "HEAD" else method):
-            return one, given
+    there = [
+        (operation, given) for operation in OPERATIONS if (given := _match(operation.segments, segments)) is not None
+    ]
+    for operation, given in there:
+        if operation.method == ("GET" if method == "HEAD" else method):
+            return operation, given
     if there:
-        taken = {one.method for one, _ in there}
+        taken = {operation.method for operation, _ in there}
         allowed = ", ".join(sorted(taken | {"HEAD"} if "GET" in taken else taken))
         raise RefusedError(405, f"The method must be one of: {allowed}. Got {method} instead.", {"allow": allowed})
     slash = " Write / in an id as %2F." if segments[0] == "documents" else ""
@@ -151,13 +153,13 @@ def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
     return error
 
 
-def _check_value(place: str, asked: object) -> None:
+def _check_value(place: str, parameters: object) -> None:
     """Refuse a limit that its measure does not allow, under the name of its parameter."""
-    if not isinstance(asked, ToleranceQuery) or asked.value is None:
+    if not isinstance(parameters, ToleranceQuery) or parameters.value is None:
         return
-    if not is_limit(asked.chosen_measure, asked.value):
-        rule = f"{LIMITS[asked.chosen_measure].rule} for the measure {asked.chosen_measure}"
-        raise ParameterError.of(f"{place}.value", rule, asked.value)
+    if not is_limit(parameters.chosen_measure, parameters.value):
+        rule = f"{LIMITS[parameters.chosen_measure].rule} for the measure {parameters.chosen_measure}"
+        raise ParameterError.of(f"{place}.value", rule, parameters.value)
 
 
 async def _body(operation: Operation, request: Request) -> Any:
@@ -188,12 +190,12 @@ async def _body(operation: Operation, request: Request) -> Any:
 def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     """Return the record of a JSON body, which has every field once."""
     try:
-        found = msgspec.json.decode(content, type=kind)
+        body = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise request_error(error, _json_or_none(content), kind, "body") from error
     if (repeated := repeated_field(content)) is not None:
         raise repeated_error(f"body.{repeated}")
-    return found
+    return body
 
 
 OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS, *decisions.OPERATIONS)
@@ -248,13 +250,13 @@ _PROBLEMS = {
 
 def openapi(operations: Sequence[Operation]) -> JSONObject:
     """Return the document."""
-    bodies = [one.body for one in operations if one.body not in (None, RequestBody)]
-    types: list[Any] = [ApiProblem, Job, *(one.answer for one in operations), *bodies]
+    bodies = [operation.body for operation in operations if operation.body not in (None, RequestBody)]
+    types: list[Any] = [ApiProblem, Job, *(operation.answer for operation in operations), *bodies]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     by_type = dict(zip(types, schemas, strict=True))
     paths = dict[str, JSONObject]()
-    for one in operations:
-        paths.setdefault(one.path, {})[one.method.lower()] = _described(one, by_type)
+    for entry in operations:
+        paths.setdefault(entry.path, {})[entry.method.lower()] = _described(entry, by_type)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -272,25 +274,25 @@ def openapi(operations: Sequence[Operation]) -> JSONObject:
     }
 
 
-def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
-    media = "text/plain" if one.answer is str else "application/json"
-    content = {media: {"schema": by_type[one.answer]}}
+def _described(operation: Operation, by_type: dict[Any, Any]) -> JSONObject:
+    media = "text/plain" if operation.answer is str else "application/json"
+    content = {media: {"schema": by_type[operation.answer]}}
     problem = {"application/json": {"schema": by_type[ApiProblem]}}
     responses = {
-        **{str(status): {"description": "Success.", "content": content} for status in one.statuses},
+        **{str(status): {"description": "Success.", "content": content} for status in operation.statuses},
         **{str(status): {"description": why, "content": problem} for status, why in _PROBLEMS.items()},
     }
-    if one.is_change:
+    if operation.is_change:
         told_by_job = {"application/json": {"schema": by_type[Job]}}
         responses["202"] = {"description": "It takes long: the job says what becomes of it.", "content": told_by_job}
-    told: JSONObject = {
-        "operationId": f"{one.method.lower()}_{'_'.join(part.strip('{}') for part in one.segments)}",
-        "summary": one.summary,
-        "parameters": _parameters(one),
+    description: JSONObject = {
+        "operationId": f"{operation.method.lower()}_{'_'.join(part.strip('{}') for part in operation.segments)}",
+        "summary": operation.summary,
+        "parameters": _parameters(operation),
         "responses": responses,
     }
-    if one.body is RequestBody:
-        told["requestBody"] = {
+    if operation.body is RequestBody:
+        description["requestBody"] = {
             "required": True,
             "description": "A text, or a file as it is; its kind is recognised by its bytes or the suffix of its name.",
             "content": {
@@ -298,20 +300,23 @@ def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
                 "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             },
         }
-    elif one.body is not None:
-        told["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_type[one.body]}}}
-    return told
+    elif operation.body is not None:
+        description["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": by_type[operation.body]}},
+        }
+    return description
 
 
-def _parameters(one: Operation) -> list[JSONObject]:
-    (_,), components = msgspec.json.schema_components([one.query], ref_template=_REF)
-    schema = components[one.query.__name__]
+def _parameters(operation: Operation) -> list[JSONObject]:
+    (_,), components = msgspec.json.schema_components([operation.query], ref_template=_REF)
+    schema = components[operation.query.__name__]
     required = schema.get("required", [])
     return [
         {
             "name": name,
-            "in": "path" if name in one.in_path else "query",
-            "required": name in required or name in one.in_path,
+            "in": "path" if name in operation.in_path else "query",
+            "required": name in required or name in operation.in_path,
             "schema": _without_null(schema_of),
         }
         for name, schema_of in schema["properties"].items()
@@ -320,7 +325,7 @@ def _parameters(one: Operation) -> list[JSONObject]:
 
 def _without_null(schema: JSONObject) -> JSONObject:
     """Return the schema of a value that is given: a query string has no null."""
-    choices = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         return dict(choices[0])
     return {name: value for name, value in schema.items() if not (name == "default" and value is None)}

@@ -69,25 +69,27 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     encoding: EncodingName = "utf-8"
 
 
-def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: RequestBody) -> OperationAnswer:
+def put_document(service: ReviewService, visitor: Visitor, query: StoredQuery, sent: RequestBody) -> OperationAnswer:
     """Store a text or a file under an id."""
-    check_name("id", asked.id)
-    one = document_of(sent, asked.name, asked.encoding)
-    incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
+    check_name("id", query.id)
+    document = document_of(sent, query.name, query.encoding)
+    incoming = incoming_of(
+        [query.id], [document.text], [1], source_of_sent(query.name, "api"), document.file_under(query.id)
+    )
     rules = ReadingRules.of("stop")
     added = add_incoming(
-        service.collection.opened, [incoming], wave=asked.wave, threads=1, rules=rules, by=visitor.name
+        service.collection.opened, [incoming], wave=query.wave, threads=1, rules=rules, by=visitor.name
     )
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
-    stored = service.collection.document(asked.id)
+    stored = service.collection.document(query.id)
     answer = {
-        "doc_id": asked.id,
+        "doc_id": query.id,
         "outcome": outcome,
         "version": stored.version,
         "wave": stored.wave,
-        "missing": one.missing,
-        "not_stored": one.inside,
-        "page": _page(asked.id),
+        "missing": document.missing,
+        "not_stored": document.inside,
+        "page": _page(query.id),
     }
     return OperationAnswer(201 if added.n_new else 200, answer)
 
@@ -99,14 +101,14 @@ class DocumentAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     version: Version | None = None
 
 
-def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> DocumentDetails:
+def get_document(service: ReviewService, _: Visitor, body: DocumentAsked, __: object) -> DocumentDetails:
     """Return a document with its text."""
-    return service.collection.details(asked.id, version=asked.version)
+    return service.collection.details(body.id, version=body.version)
 
 
-def get_passages(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> PassagesOfDocument:
+def get_passages(service: ReviewService, _: Visitor, body: DocumentAsked, __: object) -> PassagesOfDocument:
     """List the passages of a document that stand in other documents, too."""
-    return service.collection.passages(asked.id, version=asked.version)
+    return service.collection.passages(body.id, version=body.version)
 
 
 class PassageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -116,9 +118,9 @@ class PassageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_passage(service: ReviewService, _: Visitor, asked: PassageAsked, __: object) -> DocumentsOfPassage:
+def get_passage(service: ReviewService, _: Visitor, body: PassageAsked, __: object) -> DocumentsOfPassage:
     """List the documents with a passage."""
-    return service.collection.documents_with_passage(asked.passage, limit=asked.limit)
+    return service.collection.documents_with_passage(body.passage, limit=body.limit)
 
 
 class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -127,9 +129,9 @@ class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id: DocId
 
 
-def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAsked, _: object) -> Removed:
+def delete_document(service: ReviewService, visitor: Visitor, body: RemovalAsked, _: object) -> Removed:
     """Remove a document; its versions stay in the history."""
-    return service.collection.remove([asked.id], by=visitor.name)
+    return service.collection.remove([body.id], by=visitor.name)
 
 
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
@@ -140,10 +142,10 @@ class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: object) -> SimilarDocuments:
+def get_similar(service: ReviewService, _: Visitor, body: SimilarAsked, __: object) -> SimilarDocuments:
     """List the documents similar to a document."""
-    opened, tolerance = service.collection.opened, asked.tolerance
-    return similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
+    opened, tolerance = service.collection.opened, body.tolerance
+    return similar_documents(opened, body.id, None, tolerance, version=body.version, limit=body.limit)
 
 
 class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -192,17 +194,19 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return CheckIn(self.id, wave=self.wave, source=source_of_sent(self.name, "check-in"), only_new=self.only_new)
 
 
-def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> dict[str, object]:
+def post_check(service: ReviewService, visitor: Visitor, body: CheckAsked, sent: RequestBody) -> dict[str, object]:
     """Check whether something similar is stored; with store=true, also store the text."""
-    options, under = asked.options(), asked.under()
-    one = document_of(sent, asked.name, asked.encoding)
+    options, under = body.options(), body.under()
+    sent_document = document_of(sent, body.name, body.encoding)
     if under is not None:
-        under = replace(under, file=one.file_under(under.doc_id), by=visitor.name)
-    found = service.collection.check(one.text, options=options, store=under)
-    answer = replace(found, missing=one.missing, not_checked=one.inside).to_dict()
-    answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
-    if found.stored_as is not None and found.documents:
-        answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)
+        under = replace(under, file=sent_document.file_under(under.doc_id), by=visitor.name)
+    checked = service.collection.check(sent_document.text, options=options, store=under)
+    answer = replace(checked, missing=sent_document.missing, not_checked=sent_document.inside).to_dict()
+    answer["documents"] = [
+        {**document.to_dict(), "page": _page(document.document.doc_id)} for document in checked.documents
+    ]
+    if checked.stored_as is not None and checked.documents:
+        answer["comparison"] = address("/compare", a=checked.documents[0].document.doc_id, b=checked.stored_as)
     return answer
 
 
@@ -234,9 +238,9 @@ def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body:
     """Check several texts; with store, also store them."""
     options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
     under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
-    documents = [(one.id, one.text) for one in body.documents]
-    found = service.collection.check_many(documents, options=options, store=under)
-    return {"answers": [one.to_dict() for one in found]}
+    documents = [(document.id, document.text) for document in body.documents]
+    checked = service.collection.check_many(documents, options=options, store=under)
+    return {"answers": [answer.to_dict() for answer in checked]}
 
 
 class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -250,14 +254,14 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     context_lines: Annotated[int, Meta(ge=0, le=1_000_000, description="Lines around each difference.")] = 2
 
 
-def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: object) -> dict[str, object]:
+def get_comparison(service: ReviewService, _: Visitor, body: CompareAsked, __: object) -> dict[str, object]:
     """Compare two documents word by word."""
-    given = {"version_a": asked.version_a, "version_b": asked.version_b}
-    found = service.collection.compare(
-        asked.a, asked.b, **given, context_lines=asked.context_lines, ignore=asked.ignore
+    given = {"version_a": body.version_a, "version_b": body.version_b}
+    comparison = service.collection.compare(
+        body.a, body.b, **given, context_lines=body.context_lines, ignore=body.ignore
     )
-    page = address("/compare", a=asked.a, b=asked.b, ignore=asked.ignore or None, **given)
-    return {**found.to_dict(), "page": page}
+    page = address("/compare", a=body.a, b=body.b, ignore=body.ignore or None, **given)
+    return {**comparison.to_dict(), "page": page}
 
 
 def _page(doc_id: str) -> str:
@@ -299,13 +303,13 @@ class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True)
     offset: Offset = 0
 
 
-def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __: object) -> dict[str, object]:
+def get_groups(service: ReviewService, _: Visitor, body: ListedGroupsAsked, __: object) -> dict[str, object]:
     """List the stored groups, the largest first."""
-    tolerance = asked.tolerance
+    tolerance = body.tolerance
     with service.collection.opened.store.reading() as connection:
-        found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
+        groups = stored_groups(connection, tolerance, limit=body.limit, offset=body.offset)
         n_pairs = GroupState.known(connection, str(tolerance)).n_not_compared
-    return {**found.to_dict(), "expected_recall": tolerance.recall, "n_not_compared": n_pairs}
+    return {**groups.to_dict(), "expected_recall": tolerance.recall, "n_not_compared": n_pairs}
 
 
 class GroupAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -315,18 +319,18 @@ class GroupAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 200
 
 
-def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object) -> GroupMembers:
+def get_group(service: ReviewService, _: Visitor, body: GroupAsked, __: object) -> GroupMembers:
     """Return a group with its members."""
-    return group_members(service.collection.opened, asked.number, asked.tolerance, limit=asked.limit)
+    return group_members(service.collection.opened, body.number, body.tolerance, limit=body.limit)
 
 
 class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A tolerance."""
 
 
-def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
+def update_groups(service: ReviewService, visitor: Visitor, body: UpdateAsked, _: object) -> OperationAnswer:
     """Update the groups at a tolerance: begins a job and returns it."""
-    return OperationAnswer(202, service.jobs.update_groups(asked.tolerance, by=visitor.name))
+    return OperationAnswer(202, service.jobs.update_groups(body.tolerance, by=visitor.name))
 
 
 def get_jobs(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
@@ -340,18 +344,18 @@ class JobAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     number: Number
 
 
-def get_job(service: ReviewService, _: Visitor, asked: JobAsked, __: object) -> Job:
+def get_job(service: ReviewService, _: Visitor, body: JobAsked, __: object) -> Job:
     """Return a job with its progress."""
-    found = service.jobs.find(asked.number)
-    if found is None:
-        raise UnknownDocumentError(f"There is no job {asked.number}. GET /api/v1/jobs lists the latest ones.")
-    return found
+    job = service.jobs.find(body.number)
+    if job is None:
+        raise UnknownDocumentError(f"There is no job {body.number}. GET /api/v1/jobs lists the latest ones.")
+    return job
 
 
 def get_waves(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
     """List the waves."""
-    found = service.info.get().info
-    return {"n_documents": found.n_documents, "waves": found.waves}
+    info = service.info.get().info
+    return {"n_documents": info.n_documents, "waves": info.waves}
 
 
 class PageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -75,7 +75,7 @@ class Operation:
     @property
     def in_path(self) -> list[str]:
         """Names of the parameters that are segments of the path."""
-        return [one[1:-1] for one in self.segments if one.startswith("{")]
+        return [segment[1:-1] for segment in self.segments if segment.startswith("{")]
 
 
 def operation(
@@ -117,8 +117,8 @@ JSONValues: TypeAlias = Mapping[str, Any]
 def answer_of(name: str, /, **types: Any) -> Any:
     """Return the type of an answer as JSON, by its fields; those that may be unset may be missing."""
     named = (
-        (one, kind, msgspec.UNSET) if msgspec.UnsetType in get_args(kind) else (one, kind)
-        for one, kind in types.items()
+        (field, kind, msgspec.UNSET) if msgspec.UnsetType in get_args(kind) else (field, kind)
+        for field, kind in types.items()
     )
     return msgspec.defstruct(name, named, kw_only=True)
 
@@ -133,9 +133,9 @@ def _types(answer: Any) -> dict[str, object]:
     """Return the types of the fields of an answer as JSON."""
     types, hints = dict[str, object](), get_type_hints(answer)
     for name in json_names(answer):
-        found = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
-        is_flat = name in FLAT and is_dataclass(found)
-        types |= _types(found) if is_flat else {name: _as_type(found)}
+        kind = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
+        is_flat = name in FLAT and is_dataclass(kind)
+        types |= _types(kind) if is_flat else {name: _as_type(kind)}
     return types
 
 

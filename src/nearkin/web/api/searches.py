@@ -23,14 +23,14 @@ class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> SearchResult:
+def get_search(service: ReviewService, _: Visitor, body: SearchAsked, __: object) -> SearchResult:
     """Find documents by their words."""
-    return service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
+    return service.collection.search(body.q, wave=body.wave, limit=body.limit)
 
 
 def get_searches(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
     """List the saved searches."""
-    return {"searches": [one.to_dict() for one in service.collection.saved_searches()]}
+    return {"searches": [saved.to_dict() for saved in service.collection.saved_searches()]}
 
 
 class SaveBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

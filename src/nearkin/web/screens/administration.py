@@ -59,28 +59,28 @@ class JobsQuery(msgspec.Struct, kw_only=True):
 
 def jobs(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """List the latest jobs."""
-    found = service.jobs.listed()
-    return ScreenAnswer("jobs.html.j2", _values(found, JobsQuery()), {"jobs": msgspec.to_builtins(found)})
+    listed = service.jobs.listed()
+    return ScreenAnswer("jobs.html.j2", _values(listed, JobsQuery()), {"jobs": msgspec.to_builtins(listed)})
 
 
-def job_list(service: ReviewService, asked: JobsQuery) -> ScreenAnswer:
+def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
     """List jobs; the part of a page that is replaced while one runs."""
-    found = service.jobs.listed()
-    if asked.is_running:
-        found = [one for one in found if not one.is_over]
-    return ScreenAnswer("job_list.html.j2", _values(found, asked), {"jobs": msgspec.to_builtins(found)})
+    listed = service.jobs.listed()
+    if query.is_running:
+        listed = [job for job in listed if not job.is_over]
+    return ScreenAnswer("job_list.html.j2", _values(listed, query), {"jobs": msgspec.to_builtins(listed)})
 
 
 def running_jobs(service: ReviewService) -> dict[str, object]:
     """Return the values of `job_list.html.j2` for the unfinished jobs."""
-    return _values([one for one in service.jobs.listed() if not one.is_over], JobsQuery(is_running=True))
+    return _values([job for job in service.jobs.listed() if not job.is_over], JobsQuery(is_running=True))
 
 
-def _values(found: list[Job], asked: JobsQuery) -> dict[str, object]:
+def _values(listed: list[Job], query: JobsQuery) -> dict[str, object]:
     return {
-        "jobs": found,
-        "is_running": any(not one.is_over for one in found),
-        "is_running_only": asked.is_running,
+        "jobs": listed,
+        "is_running": any(not job.is_over for job in listed),
+        "is_running_only": query.is_running,
         "words_of": words_of,
         "place_of": place_of,
     }
@@ -130,37 +130,37 @@ class LogQuery(msgspec.Struct, kw_only=True):
     kind: str | None = None
 
 
-def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
+def log(service: ReviewService, query: LogQuery) -> ScreenAnswer:
     """List the activities, the newest first."""
-    found = _found(service, asked)
-    shown = found[::-1][:_MAX_SHOWN]
+    listed = _found(service, query)
+    shown = listed[::-1][:_MAX_SHOWN]
     values = {
         "activities": shown,
-        "n_found": len(found),
+        "n_found": len(listed),
         "kinds": KINDS,
         "n_values": _MAX_VALUES,
-        "documents_of": lambda one: changed_documents(one, _MAX_DOCUMENTS),
+        "documents_of": lambda activity: changed_documents(activity, _MAX_DOCUMENTS),
         "n_documents": _MAX_DOCUMENTS,
-        "can_undo": lambda one: one.undone_by is None and one.kind not in OF_DOCUMENTS,
+        "can_undo": lambda activity: activity.undone_by is None and activity.kind not in OF_DOCUMENTS,
     }
-    data = {"n_found": len(found), "activities": [one.to_dict() for one in shown]}
+    data = {"n_found": len(listed), "activities": [activity.to_dict() for activity in shown]}
     return ScreenAnswer("log.html.j2", values, data)
 
 
-def log_table(service: ReviewService, asked: LogQuery) -> pa.Table:
+def log_table(service: ReviewService, query: LogQuery) -> pa.Table:
     """Return a row for each changed value."""
-    return log_in_words(_found(service, asked))
+    return log_in_words(_found(service, query))
 
 
-def _found(service: ReviewService, asked: LogQuery) -> list[Activity]:
+def _found(service: ReviewService, query: LogQuery) -> list[Activity]:
     with service.collection.opened.store.reading() as connection:
-        return activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
+        return activities(connection, since=query.since, of=query.of, by=query.by, kind=query.kind)
 
 
 def users(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """List the users, without secrets."""
-    found = () if service.users is None else service.users().users
-    rows = [one.without_secrets() for one in found]
+    accounts = () if service.users is None else service.users().users
+    rows = [user.without_secrets() for user in accounts]
     return ScreenAnswer("users.html.j2", {"users": rows, "is_team": service.users is not None}, {"users": rows})
 
 
@@ -179,12 +179,12 @@ class DefensibilityQuery(msgspec.Struct, kw_only=True):
     is_checked: bool = msgspec.field(default=False, name="integrity")
 
 
-def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
+def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAnswer:
     """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
     listed, made = service.collection.log(), service.audits.made
     with service.collection.opened.store.reading() as connection:
         looks = second_looks(connection)
-    log = [one.to_dict() for one in listed]
+    log = [activity.to_dict() for activity in listed]
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -192,11 +192,11 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
         "versions": {"nearkin": __version__, "python": platform.python_version(), **_libraries()},
         "log": {
             "n_activities": len(log),
-            "by_kind": dict(sorted(Counter(str(one["kind"]) for one in log).items())),
+            "by_kind": dict(sorted(Counter(str(activity["kind"]) for activity in log).items())),
             "sha256": digest_of(log),
         },
-        "second_looks": [one.to_dict() for one in looks],
-        "integrity": _integrity(service) if asked.is_checked else None,
+        "second_looks": [look.to_dict() for look in looks],
+        "integrity": _integrity(service) if query.is_checked else None,
         "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
     }
     sha256 = digest_of(data)
@@ -224,34 +224,37 @@ def digest_of(data: object) -> str:
     >>> digest_of({"b": 1, "a": "é"}) == hashlib.sha256('{"a":"é","b":1}'.encode()).hexdigest()
     True
     """
-    told = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
     """Return the figures of the stored groups at each tolerance."""
     names = ("n_groups", "n_documents", "n_not_grouped", "n_decisions")
     with service.collection.opened.store.reading() as connection:
-        stored = [stored_groups(connection, one, limit=1) for one in _tolerances(connection)]
-    return [{"tolerance": one.tolerance.in_words(), **{name: getattr(one, name) for name in names}} for one in stored]
+        stored = [stored_groups(connection, grouping, limit=1) for grouping in _tolerances(connection)]
+    return [
+        {"tolerance": grouping.tolerance.in_words(), **{name: getattr(grouping, name) for name in names}}
+        for grouping in stored
+    ]
 
 
 def _tolerances(connection: Connection) -> list[Tolerance]:
     stored = map(Tolerance.of_stored, stored_tolerances(connection))
-    return [one for one in stored if one is not None]
+    return [tolerance for tolerance in stored if tolerance is not None]
 
 
 def _other_audits(service: ReviewService) -> list[str]:
     """Return the commands that audit the tolerances of stored groups that the audits of this page do not cover."""
     with service.collection.opened.store.reading() as connection:
         stored = _tolerances(connection)
-    return [f"nearkin audit COLLECTION {one.in_options()}" for one in stored if one not in AUDITED]
+    return [f"nearkin audit COLLECTION {tolerance.in_options()}" for tolerance in stored if tolerance not in AUDITED]
 
 
 def _libraries() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
-    found = {str(one.metadata["Name"]).lower(): one.version for one in distributions()}
-    return {name: found[name] for name in _USED if name in found}
+    versions = {str(distribution.metadata["Name"]).lower(): distribution.version for distribution in distributions()}
+    return {name: versions[name] for name in _USED if name in versions}
 
 
 def audit(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
@@ -271,19 +274,19 @@ class PairsQuery(msgspec.Struct, kw_only=True):
     page: int = 1
 
 
-def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
+def pairs(service: ReviewService, query: PairsQuery) -> ScreenAnswer:
     """Show some pairs, the most similar first."""
-    runs, number = service.runs.of_pairs, _number(service, asked)
+    runs, number = service.runs.of_pairs, _number(service, query)
     if number is None:
         return ScreenAnswer("pairs_of_run.html.j2", {"run": None}, {"run": None, "pairs": []})
-    run, found = service.runs.find(number), _pairs_of(service, number)
-    places = found.select(asked.show)
+    run, all_pairs = service.runs.find(number), _pairs_of(service, number)
+    places = all_pairs.select(query.show)
     n_pages = max(1, -(-len(places) // _A_PAGE))
-    page = ListPage(max(1, min(asked.page, n_pages)), _A_PAGE, n_pages)  # a decision may have emptied the last page
+    page = ListPage(max(1, min(query.page, n_pages)), _A_PAGE, n_pages)  # a decision may have emptied the last page
     after = page.start + _A_PAGE
-    shown = found.pairs(places[page.start : after])
-    texts, why_not = _texts(found, shown, places[after : after + _PAGES_KEPT * _A_PAGE])
-    decided = [one.state for one in found.decisions.all().values()]
+    shown = all_pairs.pairs(places[page.start : after])
+    texts, why_not = _texts(all_pairs, shown, places[after : after + _PAGES_KEPT * _A_PAGE])
+    decided = [entry.state for entry in all_pairs.decisions.all().values()]
     values = {
         "run": run,
         "runs": runs,
@@ -301,24 +304,24 @@ def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
         "n_found": len(places),
         "page": page.number,
         "n_pages": n_pages,
-        "pairs": [_as_data(one, texts) for one in shown],
+        "pairs": [_as_data(entry, texts) for entry in shown],
         "why_no_texts": why_not,
     }
     return ScreenAnswer("pairs_of_run.html.j2", values, data)
 
 
-def pairs_table(service: ReviewService, asked: PairsQuery) -> pa.Table:
+def pairs_table(service: ReviewService, query: PairsQuery) -> pa.Table:
     """Return a row for each pair, with its decision."""
-    number = _number(service, asked)
+    number = _number(service, query)
     if number is None:
         raise ParameterError("The service has no runs of nearkin pairs. Name them when you start it: --run DIRECTORY")
-    return _pairs_of(service, number).table(asked.show)
+    return _pairs_of(service, number).table(query.show)
 
 
-def _number(service: ReviewService, asked: PairsQuery) -> int | None:
+def _number(service: ReviewService, query: PairsQuery) -> int | None:
     """Return the number of the requested run; None if there are no runs."""
     runs = service.runs.of_pairs
-    return asked.run if asked.run is not None or not runs else runs[0].number
+    return query.run if query.run is not None or not runs else runs[0].number
 
 
 class PairForm(msgspec.Struct, kw_only=True):
@@ -334,9 +337,9 @@ class PairForm(msgspec.Struct, kw_only=True):
 
 def decide(service: ReviewService, visitor: Visitor, body: PairForm) -> GoTo:
     """Store a decision on a pair."""
-    found, rows = _pairs_of(service, body.run), (body.left_row, body.right_row)
+    all_pairs, rows = _pairs_of(service, body.run), (body.left_row, body.right_row)
     state = None if body.decision == "undecided" else body.decision
-    found.decisions.decide(rows, found.names(rows), state, by=visitor.name, may_replace=visitor.may_undo)
+    all_pairs.decisions.decide(rows, all_pairs.names(rows), state, by=visitor.name, may_replace=visitor.may_undo)
     return GoTo("/pairs", {"run": body.run, "show": body.show, "page": body.page})
 
 
@@ -349,27 +352,27 @@ def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
     return run.pairs
 
 
-def _texts(found: PairsOfRun, shown: list[PairOfRun], soon: I64) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
+def _texts(all_pairs: PairsOfRun, shown: list[PairOfRun], soon: I64) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
     """Return the texts of both sides by row, or why they cannot be shown; texts of the next pages are kept."""
-    next_rows = found.rows(soon)
+    next_rows = all_pairs.rows(soon)
     try:
-        sides = [found.texts(side, {one.rows[i] for one in shown}, next_rows[i]) for i, side in enumerate(SIDES)]
+        sides = [all_pairs.texts(side, {pair.rows[i] for pair in shown}, next_rows[i]) for i, side in enumerate(SIDES)]
     except NearkinError as error:
         return ({}, {}), str(error)
     return tuple(sides), ""
 
 
-def _as_data(one: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict[str, object]:
-    left, right = (texts[i].get(row) for i, row in enumerate(one.rows))
+def _as_data(pair: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict[str, object]:
+    left, right = (texts[i].get(row) for i, row in enumerate(pair.rows))
     return {
-        "left_row": one.rows[0],
-        "right_row": one.rows[1],
-        "left": one.left,
-        "right": one.right,
-        "cosine": one.cosine,
-        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in one.terms],
-        "decision": None if one.decision is None else one.decision.state,
-        "by": None if one.decision is None else one.decision.by,
+        "left_row": pair.rows[0],
+        "right_row": pair.rows[1],
+        "left": pair.left,
+        "right": pair.right,
+        "cosine": pair.cosine,
+        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in pair.terms],
+        "decision": None if pair.decision is None else pair.decision.state,
+        "by": None if pair.decision is None else pair.decision.by,
         "left_text": left and left.text,
         "right_text": right and right.text,
     }
@@ -383,13 +386,13 @@ class ReportsQuery(msgspec.Struct, kw_only=True):
 
 def reports(service: ReviewService, _: ReportsQuery) -> ScreenAnswer:
     """List the runs."""
-    found = [one.facts() for one in service.runs.all]
-    return ScreenAnswer("reports.html.j2", {"runs": found}, {"runs": found})
+    facts = [run.facts() for run in service.runs.all]
+    return ScreenAnswer("reports.html.j2", {"runs": facts}, {"runs": facts})
 
 
-def report_page(service: ReviewService, _: Visitor, asked: ReportsQuery) -> bytes:
+def report_page(service: ReviewService, _: Visitor, query: ReportsQuery) -> bytes:
     """Return the page that the run wrote."""
-    run = service.runs.find(asked.run)
+    run = service.runs.find(query.run)
     if not run.has_report:
         raise UnknownDocumentError(f"The run {run.name} has no {REPORT}.")
     return (run.folder / REPORT).read_bytes()

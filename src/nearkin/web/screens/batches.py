@@ -23,13 +23,13 @@ from nearkin.web.sign_in import Visitor
 from nearkin.workflows.collection.privilege_log import as_word, privilege_log
 
 
-def list_batches(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
+def list_batches(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
     """List the batches, and count the documents of which others can be made: those of a list, search or thread."""
     with service.collection.opened.store.reading() as connection:
-        found, n_documents = batches(connection), len(queue_ids(service, connection, asked))
-    values = {"batches": found, "n_documents": n_documents, "second_look": SECOND_LOOK}
+        stored, n_documents = batches(connection), len(queue_ids(service, connection, query))
+    values = {"batches": stored, "n_documents": n_documents, "second_look": SECOND_LOOK}
     return ScreenAnswer(
-        "batches.html.j2", values, {"batches": [one.to_dict() for one in found], "n_documents": n_documents}
+        "batches.html.j2", values, {"batches": [batch.to_dict() for batch in stored], "n_documents": n_documents}
     )
 
 
@@ -64,8 +64,8 @@ class HoldForm(msgspec.Struct, kw_only=True):
 
 def hold_batch(service: ReviewService, visitor: Visitor, body: HoldForm) -> GoTo:
     """Check a batch out and open its queue, or check it in."""
-    found = hold(service.collection.opened.store, body.batch, is_out=body.is_out, options=visitor.change())
-    return GoTo("/code", {"batch": body.batch}) if body.is_out else back_to("/batches", found)
+    activity_result = hold(service.collection.opened.store, body.batch, is_out=body.is_out, options=visitor.change())
+    return GoTo("/code", {"batch": body.batch}) if body.is_out else back_to("/batches", activity_result)
 
 
 class SecondLookForm(msgspec.Struct, kw_only=True):
@@ -90,23 +90,23 @@ class PrivilegeQuery(msgspec.Struct, kw_only=True):
     bates: str | None = None
 
 
-def privilege_table(service: ReviewService, asked: PrivilegeQuery) -> pa.Table:
+def privilege_table(service: ReviewService, query: PrivilegeQuery) -> pa.Table:
     """Return a row for each privileged document."""
-    return privilege_log(service.collection, asked.tag, asked.reason, asked.bates)
+    return privilege_log(service.collection, query.tag, query.reason, query.bates)
 
 
-def show_privilege_log(service: ReviewService, asked: PrivilegeQuery) -> ScreenAnswer:
+def show_privilege_log(service: ReviewService, query: PrivilegeQuery) -> ScreenAnswer:
     """Show the privilege log."""
-    found = privilege_table(service, asked)
-    rows = found.slice(0, _MAX_SHOWN).to_pylist()
+    table = privilege_table(service, query)
+    rows = table.slice(0, _MAX_SHOWN).to_pylist()
     return ScreenAnswer(
-        "privilege_log.html.j2", {"rows": rows, "n_found": len(found)}, {"n_found": len(found), "documents": rows}
+        "privilege_log.html.j2", {"rows": rows, "n_found": len(table)}, {"n_found": len(table), "documents": rows}
     )
 
 
-def privilege_word(service: ReviewService, visitor: Visitor, asked: PrivilegeQuery) -> bytes:
+def privilege_word(service: ReviewService, visitor: Visitor, query: PrivilegeQuery) -> bytes:
     """Return the privilege log as a Word document."""
-    return as_word(privilege_table(service, asked), visitor.name)
+    return as_word(privilege_table(service, query), visitor.name)
 
 
 _MAX_SHOWN = 500

@@ -132,29 +132,29 @@ class QueueRow:
     is_done: bool
 
 
-def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
+def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
     """Show a document of the queue, with its fields."""
     with service.collection.opened.store.reading() as connection:
         layout = layout_of(connection)
         if not layout.fields:
             return ScreenAnswer("coding_layout.html.j2", {"layout": EXAMPLE, "is_stored": False}, {"fields": []})
-        queue = _queue(service, connection, asked, layout)
+        queue = _queue(service, connection, query, layout)
         ids, done = queue.doc_ids, queue.done
         data = {"n_documents": len(ids), "n_done": len(done), **msgspec.to_builtins(layout)}
-        at = asked.at or queue.following(connection, "") or next(iter(ids), None)
+        at = query.at or queue.following(connection, "") or next(iter(ids), None)
         if at is None:
             return ScreenAnswer("coding.html.j2", {"found": None, "queue": ids}, data)
         index = ids.index(at) if at in ids else None
         rows = list(_rows(connection, ids, index or 0, done))
-        found = details(connection, at, None)
-        passages = passages_of(connection, found.document).passages
-        pieces = marked(connection, found, MAX_TEXT, asked.q, passages)
-        holder = None if asked.batch is None else holder_of(connection, asked.batch)
-        two = [] if asked.look else two_values(connection, of=at)
-    if asked.look:  # blind: without what was set, and by whom
-        found = replace(found, tags={}, note=None, last_activity=0)
+        document = details(connection, at, None)
+        passages = passages_of(connection, document.document).passages
+        pieces = marked(connection, document, MAX_TEXT, query.q, passages)
+        holder = None if query.batch is None else holder_of(connection, query.batch)
+        two = [] if query.look else two_values(connection, of=at)
+    if query.look:  # blind: without what was set, and by whom
+        document = replace(document, tags={}, note=None, last_activity=0)
     values = {
-        "found": found,
+        "found": document,
         "queue": ids,
         "index": index,
         "rows": rows,
@@ -162,61 +162,61 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
         "holder": holder,
-        "seconds": {one.field: one.second for one in two},
-        "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
+        "seconds": {disagreement.field: disagreement.second for disagreement in two},
+        "chosen": {field.name: field.chosen(document.tags.get(field.name)) for field in layout.fields},
         "pieces_of_text": pieces,
-        "n_hidden": max(0, len(found.text) - MAX_TEXT),
-        "title": _title(found),
-        "facts": [] if found.origin is None else list(origin_facts(found.origin)),
-        "alike": {} if asked.look else _alike(service, found),
+        "n_hidden": max(0, len(document.text) - MAX_TEXT),
+        "title": _title(document),
+        "facts": [] if document.origin is None else list(origin_facts(document.origin)),
+        "alike": {} if query.look else _alike(service, document),
         "before": ids[index - 1] if index else None,
         "after": ids[index + 1] if index is not None and index + 1 < len(ids) else None,
     }
     return ScreenAnswer(
-        "coding.html.j2", values, data | {"at": at, "index": index, "holder": holder, "document": found.to_dict()}
+        "coding.html.j2", values, data | {"at": at, "index": index, "holder": holder, "document": document.to_dict()}
     )
 
 
-def _queue(service: ReviewService, connection: Connection, asked: CodeQuery, layout: CodingLayout) -> Queue:
+def _queue(service: ReviewService, connection: Connection, query: CodeQuery, layout: CodingLayout) -> Queue:
     """Return a queue: made when somebody enters it, and kept, whatever is coded meanwhile, for who is at a document."""
-    value = asked.tolerance.value if asked.group is not None else None
-    given = msgspec.structs.replace(asked, at=None, page=1, which="current", value=value)
+    value = query.tolerance.value if query.group is not None else None
+    given = msgspec.structs.replace(query, at=None, page=1, which="current", value=value)
     key = msgspec.json.encode(given).decode()
-    kept = None if asked.at is None else service.queues.find(key)
-    queue = kept or Queue(tuple(dict.fromkeys(queue_ids(service, connection, given))), look=asked.look)
+    kept = None if query.at is None else service.queues.find(key)
+    queue = kept or Queue(tuple(dict.fromkeys(queue_ids(service, connection, given))), look=query.look)
     queue = queue.now(connection, layout)
     service.queues.keep(key, queue)
     return queue
 
 
-def queue_ids(service: ReviewService, connection: Connection, asked: CodeQuery) -> list[str]:
+def queue_ids(service: ReviewService, connection: Connection, query: CodeQuery) -> list[str]:
     """Return the documents of a queue, in order."""
-    if asked.batch is not None:
-        return batch_ids(connection, asked.batch)
-    if asked.thread is not None:
-        card = None if service.threads.found is None else service.threads.found.card(asked.thread, _MAX_OF_A_THREAD)
+    if query.batch is not None:
+        return batch_ids(connection, query.batch)
+    if query.thread is not None:
+        card = None if service.threads.found is None else service.threads.found.card(query.thread, _MAX_OF_A_THREAD)
         if card is None:
-            raise UnknownDocumentError(f"There is no thread {asked.thread}. The page Threads lists all of them.")
-        return [one.name for one in card.rows if one.name is not None]
-    if asked.q.strip():
-        return found_ids(connection, asked.q, wave=asked.wave)
-    return listed_ids(connection, asked.wanted(), asked.sort)
+            raise UnknownDocumentError(f"There is no thread {query.thread}. The page Threads lists all of them.")
+        return [row.name for row in card.rows if row.name is not None]
+    if query.q.strip():
+        return found_ids(connection, query.q, wave=query.wave)
+    return listed_ids(connection, query.wanted(), query.sort)
 
 
 def _rows(connection: Connection, queue: Sequence[str], place: int, done: Set[str]) -> Iterator[QueueRow]:
     start = max(0, place - _ROWS_BEFORE)
     shown = queue[start : place + _ROWS_AFTER]
-    contents = {one.doc_id: one.content for one in current_rows(connection, documents.c.doc_id, shown)}
+    contents = {row.doc_id: row.content for row in current_rows(connection, documents.c.doc_id, shown)}
     texts = texts_of(connection, sorted(set(contents.values())))
     for number, doc_id in enumerate(shown, start + 1):
         text = texts.get(contents.get(doc_id, -1), "")
         yield QueueRow(doc_id, number, _first_line(text), doc_id in done)
 
 
-def _title(found: DocumentDetails) -> str:
+def _title(document_details: DocumentDetails) -> str:
     """Return the subject of a mail, else the first line of the text."""
-    mail = found.origin.mail if found.origin is not None else None
-    return (mail.subject if mail is not None and mail.subject else "") or _first_line(found.text)
+    mail = document_details.origin.mail if document_details.origin is not None else None
+    return (mail.subject if mail is not None and mail.subject else "") or _first_line(document_details.text)
 
 
 def _first_line(text: str) -> str:
@@ -229,30 +229,32 @@ def _n_lately(service: ReviewService, name: str) -> int:
         return n_coded_lately(connection, name)
 
 
-def _alike(service: ReviewService, found: DocumentDetails) -> dict[str, str]:
+def _alike(service: ReviewService, document_details: DocumentDetails) -> dict[str, str]:
     """Return the documents that can get the same values, in words by the values of `CodeForm.alike`."""
-    told = {"": "this document only"}
-    if found.n_copies:
-        told["copies"] = f"and {counted(found.n_copies, 'document')} with the same text"
+    choices = {"": "this document only"}
+    if document_details.n_copies:
+        choices["copies"] = f"and {counted(document_details.n_copies, 'document')} with the same text"
     with service.collection.opened.store.reading() as connection:
-        family = family_of(connection, found)
-    n_family = sum(one.is_stored for one in family.members)
+        family = family_of(connection, document_details)
+    n_family = sum(member.is_stored for member in family.members)
     if n_family and not family.is_truncated:
-        told["family"] = f"and {counted(n_family, 'document')} of its family"
-    for group in found.groups:
+        choices["family"] = f"and {counted(n_family, 'document')} of its family"
+    for group in document_details.groups:
         if group.n_documents > 1:
             n_others = counted(group.n_documents - 1, "document")
-            told[f"{group.number} {group.tolerance}"] = f"and {n_others} of group {group.number} ({group.tolerance})"
-    return told
+            choices[f"{group.number} {group.tolerance}"] = f"and {n_others} of group {group.number} ({group.tolerance})"
+    return choices
 
 
 def _ids_alike(service: ReviewService, doc_id: str, alike: str) -> list[str]:
-    found = service.collection.details(doc_id)
+    document_details = service.collection.details(doc_id)
     with service.collection.opened.store.reading() as connection:
         if alike == "copies":
-            return [one.doc_id for one in current_rows(connection, documents.c.content, [found.document.content])]
+            return [
+                row.doc_id for row in current_rows(connection, documents.c.content, [document_details.document.content])
+            ]
         if alike == "family":
-            return [one.doc_id for one in family_of(connection, found).members if one.is_stored]
+            return [member.doc_id for member in family_of(connection, document_details).members if member.is_stored]
         number, _, tolerance = alike.partition(" ")
         if not number.isascii() or not number.isdecimal() or len(number) > 18:
             raise ParameterError.of("form.alike", "copies, family, or the number and the tolerance of a group", alike)
@@ -261,45 +263,47 @@ def _ids_alike(service: ReviewService, doc_id: str, alike: str) -> list[str]:
 
 def save(service: ReviewService, visitor: Visitor, body: CodeForm) -> GoTo | ScreenAnswer:
     """Store the values, and go to the next document that is not done; or show what this would change of others."""
-    store, asked = service.collection.opened.store, _asked_by(body.back)
+    store, code_query = service.collection.opened.store, _asked_by(body.back)
     with store.reading() as connection:
         layout = layout_of(connection)
-        if asked.batch is not None and holder_of(connection, asked.batch) != visitor.name:
-            raise RefusedError(409, f"You do not hold the batch {asked.batch}: nothing is stored. Check it out first.")
+        if code_query.batch is not None and holder_of(connection, code_query.batch) != visitor.name:
+            raise RefusedError(
+                409, f"You do not hold the batch {code_query.batch}: nothing is stored. Check it out first."
+            )
     if body.fields != layout.digest:
         raise RefusedError(409, "The fields were changed since the page was opened: nothing is stored. Open it again.")
-    chosen = {one.name: getattr(body, f"v{i}") for i, one in enumerate(layout.fields)}
-    if asked.look:
-        found = code_again(store, body.id, chosen, asked.look, visitor.change())
-        return _next(service, layout, body, found)
-    others = [one for one in _ids_alike(service, body.id, body.alike) if one != body.id] if body.alike else []
+    chosen = {entry.name: getattr(body, f"v{i}") for i, entry in enumerate(layout.fields)}
+    if code_query.look:
+        activity_result = code_again(store, body.id, chosen, code_query.look, visitor.change())
+        return _next(service, layout, body, activity_result)
+    others = [entry for entry in _ids_alike(service, body.id, body.alike) if entry != body.id] if body.alike else []
     is_preview = bool(others) and body.expected is None
     options = visitor.change(dry_run=is_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
-    found = code(store, [body.id, *others], chosen, alike=frozenset(others), options=options)
-    if found.is_dry_run:
-        return _preview(layout, body, found)
-    return _next(service, layout, body, found)
+    activity_result = code(store, [body.id, *others], chosen, alike=frozenset(others), options=options)
+    if activity_result.is_dry_run:
+        return _preview(layout, body, activity_result)
+    return _next(service, layout, body, activity_result)
 
 
-def _preview(layout: CodingLayout, body: CodeForm, found: ActivityResult) -> ScreenAnswer:
+def _preview(layout: CodingLayout, body: CodeForm, result: ActivityResult) -> ScreenAnswer:
     fields = [(f"v{i}", value) for i in range(len(layout.fields)) for value in getattr(body, f"v{i}")]
     values = {
-        "found": found,
+        "found": result,
         "body": body,
         "fields": fields,
-        "what": in_words(found.kind, found.data, found.changes),
+        "what": in_words(result.kind, result.data, result.changes),
         "is_other": body.expected is not None,
         "sensitive": sorted(layout.sensitive),
     }
-    return ScreenAnswer("coding_preview.html.j2", values, found.to_dict())
+    return ScreenAnswer("coding_preview.html.j2", values, result.to_dict())
 
 
-def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, found: ActivityResult) -> GoTo:
-    asked = _asked_by(body.back)
+def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, result: ActivityResult) -> GoTo:
+    code_query = _asked_by(body.back)
     with service.collection.opened.store.reading() as connection:
-        queue = _queue(service, connection, msgspec.structs.replace(asked, at=body.id), layout)
+        queue = _queue(service, connection, msgspec.structs.replace(code_query, at=body.id), layout)
         following = queue.following(connection, body.id) or body.id
-    return GoTo("/code", {**back_to(body.back, found).query, "at": following})
+    return GoTo("/code", {**back_to(body.back, result).query, "at": following})
 
 
 def _asked_by(place: str) -> CodeQuery:
@@ -311,8 +315,8 @@ def _asked_by(place: str) -> CodeQuery:
 def store_layout(service: ReviewService, visitor: Visitor, body: LayoutForm) -> GoTo:
     """Store the layout."""
     text = body.layout.replace("\r\n", "\n")
-    found = set_layout(service.collection.opened.store, text, ChangeRequest(by=visitor.name))
-    return back_to("/code/layout", found)
+    activity_result = set_layout(service.collection.opened.store, text, ChangeRequest(by=visitor.name))
+    return back_to("/code/layout", activity_result)
 
 
 def layout(service: ReviewService, _: NoQuery) -> ScreenAnswer:

@@ -66,7 +66,7 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     group = body.group if not body.id else None
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
     options = visitor.change(dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
-    found = tag(
+    activity_result = tag(
         service.collection.opened.store,
         body.id,
         field,
@@ -75,21 +75,21 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
         tolerance=body.tolerance,
         options=options,
     )
-    if found.is_dry_run:  # or something else would be changed than the preview showed
-        return _preview(found, body)
-    return back_to(body.back, found)
+    if activity_result.is_dry_run:  # or something else would be changed than the preview showed
+        return _preview(activity_result, body)
+    return back_to(body.back, activity_result)
 
 
-def _preview(found: ActivityResult, body: TagForm) -> ScreenAnswer:
+def _preview(result: ActivityResult, body: TagForm) -> ScreenAnswer:
     values = {
-        "found": found,
+        "found": result,
         "body": body,
         "value": body.tolerance.value,
-        "what": in_words(found.kind, found.data, found.changes),
+        "what": in_words(result.kind, result.data, result.changes),
         "n_shown": _MAX_SHOWN,
         "is_other": body.expected is not None,
     }
-    return ScreenAnswer("tag_preview.html.j2", values, found.to_dict())
+    return ScreenAnswer("tag_preview.html.j2", values, result.to_dict())
 
 
 class SplitForm(GroupingQuery, kw_only=True):
@@ -122,8 +122,8 @@ def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
     if body.split == body.a:
         raise ParameterError("A document cannot be split off from itself.")
-    found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, found, visitor.name)
+    activity_result = service.collection.decide(split_off=(body.split, body.a), by=visitor.name, seen=body.seen)
+    return _decided(service, body, body.back, activity_result, visitor.name)
 
 
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
@@ -131,19 +131,19 @@ def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
     if other == body.a:
         raise ParameterError("A group cannot be united with itself.")
-    found = service.collection.decide(same_group=(body.a, other), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, found, visitor.name)
+    activity_result = service.collection.decide(same_group=(body.a, other), by=visitor.name, seen=body.seen)
+    return _decided(service, body, body.back, activity_result, visitor.name)
 
 
 def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
     """Change the principal of a group."""
-    found = service.collection.decide(principal=body.principal, by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, found, visitor.name)
+    activity_result = service.collection.decide(principal=body.principal, by=visitor.name, seen=body.seen)
+    return _decided(service, body, body.back, activity_result, visitor.name)
 
 
-def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
+def _decided(service: ReviewService, query: GroupingQuery, place: str, result: ActivityResult, by: str) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
-    return _landing(service, place, found, begin_update(service, asked, by=by))
+    return _landing(service, place, result, begin_update(service, query, by=by))
 
 
 class UndoForm(msgspec.Struct, kw_only=True):
@@ -161,21 +161,23 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
         raise RefusedError(
             403, f"Activity {body.number} is not yours: reviewers undo their own activities, admins those of all."
         )
-    found, job = service.collection.undo(body.number, by=visitor.name), None
-    if any(change.kind in (NEVER_GROUP, SAME_GROUP) for change in found.changes):  # those of an undone undo, too
+    activity_result, job = service.collection.undo(body.number, by=visitor.name), None
+    if any(
+        change.kind in (NEVER_GROUP, SAME_GROUP) for change in activity_result.changes
+    ):  # those of an undone undo, too
         job = begin_update(service, _asked_by(body.back), by=visitor.name)
-    return _landing(service, body.back, found, job)
+    return _landing(service, body.back, activity_result, job)
 
 
-def _landing(service: ReviewService, place: str, found: ActivityResult, job: int | None) -> GoTo:
+def _landing(service: ReviewService, place: str, result: ActivityResult, job: int | None) -> GoTo:
     """Return to the page of a form; to the list of groups if its group is gone."""
-    going, asked = back_to(place, found, job), _asked_by(place)
-    if going.path == "/group" and asked.number is not None:
+    going, place_query = back_to(place, result, job), _asked_by(place)
+    if going.path == "/group" and place_query.number is not None:
         with service.collection.opened.store.reading() as connection:
             try:
-                members_of(connection, asked.number, str(asked.tolerance))
+                members_of(connection, place_query.number, str(place_query.tolerance))
             except UnknownDocumentError:
-                return back_to(address("/groups", measure=asked.measure, value=asked.value), found, job)
+                return back_to(address("/groups", measure=place_query.measure, value=place_query.value), result, job)
     return going
 
 
@@ -188,14 +190,14 @@ class _PlaceQuery(GroupingQuery, kw_only=True):
 def _asked_by(place: str) -> _PlaceQuery:
     """Return the groups of a page; if it has none, those at the default tolerance."""
     try:
-        found = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
-        _ = found.tolerance  # a page of a document may have another measure, or a number of another meaning
+        place_query = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
+        _ = place_query.tolerance  # a page of a document may have another measure, or a number of another meaning
     except ParameterError:
         return _PlaceQuery()
-    return found
+    return place_query
 
 
-def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
+def back_to(place: str, result: ActivityResult, job: int | None = None) -> GoTo:
     """Return the address of the page from which a form came, with the number of the activity, and of a job if given.
 
     Without a number, it says that nothing was changed.
@@ -212,16 +214,16 @@ def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
     """
     parts = urlsplit(own_address(place))
     query: dict[str, object] = {name: value for name, value in _several(parts.query) if name not in _OF_A_CHANGE}
-    own = dict(zip(_OF_A_CHANGE, (found.number, job, True if found.number is None else None), strict=True))
-    return GoTo(parts.path, query | {name: value for name, value in own.items() if value is not None})
+    parameters = dict(zip(_OF_A_CHANGE, (result.number, job, True if result.number is None else None), strict=True))
+    return GoTo(parts.path, query | {name: value for name, value in parameters.items() if value is not None})
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
     """Return the parameters of a query string, repeated ones as lists."""
-    found = dict[str, list[str]]()
+    values_of = dict[str, list[str]]()
     for name, value in _parameters(query):
-        found.setdefault(name, []).append(value)
-    return [(name, values[0] if len(values) == 1 else values) for name, values in found.items()]
+        values_of.setdefault(name, []).append(value)
+    return [(name, values[0] if len(values) == 1 else values) for name, values in values_of.items()]
 
 
 def _parameters(query: str) -> list[tuple[str, str]]:
@@ -264,7 +266,7 @@ class GroupConflict:
     @property
     def odd_ids(self) -> list[str]:
         """Documents that do not have the majority's label."""
-        return list(dict.fromkeys(one.a.doc_id for one in self.conflicts))
+        return list(dict.fromkeys(conflict.a.doc_id for conflict in self.conflicts))
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -276,52 +278,52 @@ class GroupConflict:
         }
 
 
-def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
+def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
     """List fields with values of two people, families whose parts differ, and groups with contradicting tags."""
     fields = tag_fields(service)
-    field = asked.field or next(iter(fields), None)
+    field = query.field or next(iter(fields), None)
     if field is None:
         return ScreenAnswer("conflicts.html.j2", {"found": None}, {})
     read = labels_of_tag(service.collection, field)
-    found = _found(service, asked, read, _MAX_CONFLICTS)
+    listed = _found(service, query, read, _MAX_CONFLICTS)
     with service.collection.opened.store.reading() as connection:
-        rows, is_sensitive = by_group(found), field.casefold() in SENSITIVE | layout_of(connection).sensitive
+        rows, is_sensitive = by_group(listed), field.casefold() in SENSITIVE | layout_of(connection).sensitive
         two, families = two_values(connection, _MAX_CONFLICTS), families_that_differ(connection, field, _MAX_FAMILIES)
     values = {
         "field": field,
         "fields": fields if field in fields else [field, *fields],
-        "found": found,
+        "found": listed,
         "rows": rows,
         "two_values": two,
         "families": families,
-        "facts": list(unlabelled_facts(found, tag=field)),
+        "facts": list(unlabelled_facts(listed, tag=field)),
         "is_bare": read.is_bare,
         "is_sensitive": is_sensitive,
-        "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
+        "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else listed.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
     }
-    data = found.to_dict() | {"field": field, "is_sensitive": is_sensitive, "families": families}
-    data["two_values"] = [one.to_dict() for one in two]
-    data["groups"] = [one.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for one in rows]
+    data = listed.to_dict() | {"field": field, "is_sensitive": is_sensitive, "families": families}
+    data["two_values"] = [disagreement.to_dict() for disagreement in two]
+    data["groups"] = [row.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for row in rows]
     return ScreenAnswer("conflicts.html.j2", values, data)
 
 
-def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
+def conflicts_table(service: ReviewService, query: ConflictsQuery) -> pa.Table:
     """Return a row for each document whose tag is not the majority's in its group."""
-    field = asked.field or next(iter(tag_fields(service)), None)
+    field = query.field or next(iter(tag_fields(service)), None)
     if field is None:
         raise ParameterError(
             "No document has a tag yet, dates aside: dates never conflict, because every version has its own."
         )
-    return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), ALL), field)
+    return table_of_conflicts(_found(service, query, labels_of_tag(service.collection, field), ALL), field)
 
 
-def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
-    tolerance = asked.tolerance
+def _found(service: ReviewService, query: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
+    tolerance = query.tolerance
     given = {tolerance.parameter: tolerance.value}
     return service.collection.conflicts(
         read.pairs,
-        measure=asked.measure,
+        measure=query.measure,
         threads=Resources().n_threads,
         limit=limit,
         **given,
@@ -331,30 +333,30 @@ def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limi
 def tag_fields(service: ReviewService) -> list[str]:
     """Return the fields of tags that are labels, the field with the most documents first."""
     n_documents = Counter[str]()
-    for one in service.collection.tags().counts:
-        n_documents[one.field] += one.n_documents
+    for count in service.collection.tags().counts:
+        n_documents[count.field] += count.n_documents
     with service.collection.opened.store.reading() as connection:
         names = batch_names(connection) | {DATE_TAG}
     return [field for field, n in n_documents.most_common() if n and field not in names]
 
 
-def by_group(found: Conflicts) -> list[GroupConflict]:
+def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
     """Gather conflicts by group; groups with the most similar contradicting texts come first.
 
     If there are more conflicts than were compared, the last group may lack some, and is omitted unless it is the only
     one.
     """
 
-    def key(one: Conflict) -> tuple[int | None, int | None]:
-        return one.group, None if one.group is not None else one.a.content
+    def key(conflict: Conflict) -> tuple[int | None, int | None]:
+        return conflict.group, None if conflict.group is not None else conflict.a.content
 
     rows = list[GroupConflict]()
-    for _, own in groupby(found.conflicts, key):
-        some = tuple(own)
-        odd = Counter(one.label_a for one in some)
-        majority = (some[0].majority_label, some[0].n_with_majority_label)
-        rows.append(GroupConflict(conflicts=some, labels=(majority, *odd.most_common())))
-    return rows[:-1] if found.n_found > len(found.conflicts) and len(rows) > 1 else rows
+    for _, of_group in groupby(all_conflicts.conflicts, key):
+        members = tuple(of_group)
+        odd = Counter(member.label_a for member in members)
+        majority = (members[0].majority_label, members[0].n_with_majority_label)
+        rows.append(GroupConflict(conflicts=members, labels=(majority, *odd.most_common())))
+    return rows[:-1] if all_conflicts.n_found > len(all_conflicts.conflicts) and len(rows) > 1 else rows
 
 
 def tag_of(field: str, label: str, *, is_bare: bool) -> tuple[str, bool]:

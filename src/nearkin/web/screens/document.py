@@ -80,32 +80,32 @@ class DocumentQuery(ToleranceQuery, kw_only=True):
     q: str = ""
 
 
-def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     """Show a document and the similar documents."""
-    found = service.collection.details(asked.id, version=asked.version)
-    is_cut = not asked.is_whole and len(found.text) > MAX_TEXT
+    details = service.collection.details(query.id, version=query.version)
+    is_cut = not query.is_whole and len(details.text) > MAX_TEXT
     try:
-        beside = _alike(service, asked)
+        beside = _alike(service, query)
     except NotYet:
         beside = ScreenAnswer("", {}, None)
     with service.collection.opened.store.reading() as connection:
-        family, keyed = family_of(connection, found), quick_tags(connection)
-        repeated = passages_of(connection, found.document)
-        n_characters = MAX_TEXT if is_cut else len(found.text)
-        pieces = marked(connection, found, n_characters, asked.q, repeated.passages)
+        family, keyed = family_of(connection, details), quick_tags(connection)
+        repeated = passages_of(connection, details.document)
+        n_characters = MAX_TEXT if is_cut else len(details.text)
+        pieces = marked(connection, details, n_characters, query.q, repeated.passages)
     values = {
         **beside.values,
-        "found": found,
+        "found": details,
         "pieces_of_text": pieces,
-        "n_hidden": len(found.text) - MAX_TEXT if is_cut else 0,
+        "n_hidden": len(details.text) - MAX_TEXT if is_cut else 0,
         "quick_tags": keyed,
         "family": family,
-        "facts": [] if found.origin is None else list(origin_facts(found.origin)),
+        "facts": [] if details.origin is None else list(origin_facts(details.origin)),
         "repeated": repeated,
     }
     data = {
-        "document": found.to_dict(),
-        "family": [asdict(one) for one in family.members],
+        "document": details.to_dict(),
+        "family": [asdict(member) for member in family.members],
         "is_family_truncated": family.is_truncated,
         "similar": beside.data,
         "passages": repeated.to_dict()["passages"],
@@ -113,67 +113,75 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     return ScreenAnswer("document.html.j2", values, data)
 
 
-def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+def alike(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     """Show the slider and the similar documents: the part of the page that changes with the measure."""
-    return _alike(service, asked)
+    return _alike(service, query)
 
 
-def _alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
-    listed = similar(service, asked)
+def _alike(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
+    listed = similar(service, query)
     measures = [(name, SLIDERS[name].label) for name in SLIDER_MEASURES]
-    values = {**listed.values, "slider": SLIDERS[asked.measure], "measures": measures}
+    values = {**listed.values, "slider": SLIDERS[query.measure], "measures": measures}
     return ScreenAnswer("alike.html.j2", values, listed.data)
 
 
-def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+def similar(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     """List the documents within the tolerance of a document."""
-    found = _similar(service, asked, _MAX_LISTED)
+    listed = _similar(service, query, _MAX_LISTED)
     with service.collection.opened.store.reading() as connection:
-        tags = tags_of(connection, [one.document.doc_id for one in found.documents])
+        tags = tags_of(connection, [similar_document.document.doc_id for similar_document in listed.documents])
     values = {
-        "similar": found,
-        "shown_measure": lambda one: measure_text(one, asked.measure),
+        "similar": listed,
+        "shown_measure": lambda similar_document: measure_text(similar_document, query.measure),
         "tags": tags,
-        "facts": list(similar_facts(found)),
+        "facts": list(similar_facts(listed)),
     }
-    data = found.to_dict() | {"tags": tags}
+    data = listed.to_dict() | {"tags": tags}
     return ScreenAnswer("alike_list.html.j2", values, data)
 
 
-def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> SimilarDocuments:
-    opened, tolerance, version = service.collection.opened, asked.tolerance, asked.version
+def _similar(service: ReviewService, document_query: DocumentQuery, limit: int) -> SimilarDocuments:
+    opened, tolerance, version = service.collection.opened, document_query.tolerance, document_query.version
     with opened.store.reading() as connection:
-        state, own = StoredState.now(connection), stored_document(connection, asked.id, version)
+        state, stored = StoredState.now(connection), stored_document(connection, document_query.id, version)
     return service.later.get(
-        ("similar", state, asked.id, version, tolerance, limit), 3 * own.n_characters,
-        lambda: similar_documents(opened, asked.id, None, tolerance, version=version, limit=limit),
+        ("similar", state, document_query.id, version, tolerance, limit), 3 * stored.n_characters,
+        lambda: similar_documents(opened, document_query.id, None, tolerance, version=version, limit=limit),
     )  # fmt: skip
 
 
-def measure_text(one: SimilarDocument, measure: SliderMeasure) -> str:
+def measure_text(similar_document: SimilarDocument, measure: SliderMeasure) -> str:
     """Write the requested similarity."""
     if measure == "letters":
-        return distance_text(one.relative_distance)
-    return share_text(measured(one, measure))
+        return distance_text(similar_document.relative_distance)
+    return share_text(measured(similar_document, measure))
 
 
-def measured(one: SimilarDocument, measure: SliderMeasure) -> float | None:
+def measured(similar_document: SimilarDocument, measure: SliderMeasure) -> float | None:
     """Return the similarity, or the distance, by a measure."""
     if measure == "letters":
-        return one.relative_distance
-    return max(one.contained, one.contains) if measure == "containment" else one.jaccard
+        return similar_document.relative_distance
+    return (
+        max(similar_document.contained, similar_document.contains)
+        if measure == "containment"
+        else similar_document.jaccard
+    )
 
 
-def histogram(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
+def histogram(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     """Draw the number of documents at each similarity, from the widest tolerance of the slider."""
-    slider = SLIDERS[asked.measure]
+    slider = SLIDERS[query.measure]
     loosest = slider.high if slider.is_distance else slider.low
-    wide = msgspec.structs.replace(asked, value=loosest)
-    found = _similar(service, wide, _MAX_COUNTED)
-    values = [value for one in found.documents if (value := measured(one, asked.measure)) is not None]
+    wide = msgspec.structs.replace(query, value=loosest)
+    listed = _similar(service, wide, _MAX_COUNTED)
+    values = [
+        value
+        for similar_document in listed.documents
+        if (value := measured(similar_document, query.measure)) is not None
+    ]
     edges, counts = binned(values, slider)
     at_least = "at most" if slider.is_distance else "at least"
-    description = f"{counted(found.n_found, 'document')} with {at_least} {loosest:g}."
+    description = f"{counted(listed.n_found, 'document')} with {at_least} {loosest:g}."
     drawn = interval_chart(
         edges,
         counts,
@@ -185,8 +193,8 @@ def histogram(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         width=560,
         height=90,
     )
-    values_of_page = {"drawn": drawn, "n_found": found.n_found, "n_counted": len(found.documents)}
-    data = {"measure": asked.measure, "edges": edges, "counts": counts, "n_found": found.n_found}
+    values_of_page = {"drawn": drawn, "n_found": listed.n_found, "n_counted": len(listed.documents)}
+    data = {"measure": query.measure, "edges": edges, "counts": counts, "n_found": listed.n_found}
     return ScreenAnswer("histogram.html.j2", values_of_page, data)
 
 
@@ -224,29 +232,31 @@ class CompareQuery(msgspec.Struct, kw_only=True):
     view: Literal["inline", "sides"] = "inline"
 
 
-def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
+def compare(service: ReviewService, query: CompareQuery) -> ScreenAnswer:
     """Compare two documents, of which A is the reference."""
-    found = _compared(service, asked)
-    fragment = comparison_fragment(found.comparison, has_headline=False, is_side_by_side=asked.view == "sides")
+    compared_documents = _compared(service, query)
+    fragment = comparison_fragment(
+        compared_documents.comparison, has_headline=False, is_side_by_side=query.view == "sides"
+    )
     values = {
-        "found": found,
-        "facts": similarity_facts(found),
+        "found": compared_documents,
+        "facts": similarity_facts(compared_documents),
         "fragment": Markup(fragment),  # it escapes the texts
-        "ticks": ticks(found.comparison, found.a.n_characters),
+        "ticks": ticks(compared_documents.comparison, compared_documents.a.n_characters),
         "kinds": IGNORED,
     }
-    return ScreenAnswer("compare.html.j2", values, found.to_dict())
+    return ScreenAnswer("compare.html.j2", values, compared_documents.to_dict())
 
 
-def _compared(service: ReviewService, asked: CompareQuery) -> ComparedDocuments:
+def _compared(service: ReviewService, query: CompareQuery) -> ComparedDocuments:
     return compared(
         service,
-        asked.a,
-        asked.b,
-        version_a=asked.version_a,
-        version_b=asked.version_b,
-        context_lines=_ALL_LINES if asked.is_whole else 2,
-        ignore=asked.ignore,
+        query.a,
+        query.b,
+        version_a=query.version_a,
+        version_b=query.version_b,
+        context_lines=_ALL_LINES if query.is_whole else 2,
+        ignore=query.ignore,
     )
 
 
@@ -259,25 +269,27 @@ def ticks(comparison: Comparison, n_characters: int) -> dict[int, int]:
     >>> ticks(compare_texts("one is three or", "two is four or"), 15)
     {0: 1, 464: 2}
     """
-    found = dict[int, int]()
-    for one in comparison.differences:
-        place = min(_N_TICKS - 1, _N_TICKS * one.start_a // max(1, n_characters))
-        found.setdefault(place * 1000 // _N_TICKS, one.number)
-    return found
+    numbers = dict[int, int]()
+    for difference in comparison.differences:
+        place = min(_N_TICKS - 1, _N_TICKS * difference.start_a // max(1, n_characters))
+        numbers.setdefault(place * 1000 // _N_TICKS, difference.number)
+    return numbers
 
 
-def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) -> bytes:
+def changes_file(service: ReviewService, visitor: Visitor, query: CompareQuery) -> bytes:
     """Return all changes from A to B as tracked changes of a Word document, including those that the page ignores."""
-    a = service.collection.details(asked.a, version=asked.version_a)
-    b = service.collection.details(asked.b, version=asked.version_b)
+    a = service.collection.details(query.a, version=query.version_a)
+    b = service.collection.details(query.b, version=query.version_b)
     return tracked_changes(a.text, b.text, name_a=str(a.document), name_b=str(b.document), author=visitor.name)
 
 
-def comparison_file(service: ReviewService, _: Visitor, asked: CompareQuery) -> bytes:
+def comparison_file(service: ReviewService, _: Visitor, query: CompareQuery) -> bytes:
     """Return the comparison as a page for other people, with the same settings."""
-    found = service.later.result(partial(_compared, service, asked))
-    names = str(found.a), str(found.b.document)
-    page = comparison_html(found.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(found))
+    compared_documents = service.later.result(partial(_compared, service, query))
+    names = str(compared_documents.a), str(compared_documents.b.document)
+    page = comparison_html(
+        compared_documents.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(compared_documents)
+    )
     return page.encode()
 
 
@@ -291,10 +303,10 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
     id: str
 
 
-def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
+def history(service: ReviewService, query: HistoryQuery) -> ScreenAnswer:
     """Show all versions of a document, with the change that each made."""
-    found = service.collection.history(asked.id)
-    return ScreenAnswer("history.html.j2", {"found": found}, found)
+    versions = service.collection.history(query.id)
+    return ScreenAnswer("history.html.j2", {"found": versions}, versions)
 
 
 class PassageQuery(msgspec.Struct, kw_only=True):
@@ -303,14 +315,14 @@ class PassageQuery(msgspec.Struct, kw_only=True):
     number: int
 
 
-def passage(service: ReviewService, asked: PassageQuery) -> ScreenAnswer:
+def passage(service: ReviewService, query: PassageQuery) -> ScreenAnswer:
     """List the documents with a passage, and show it in the first of them."""
-    found = service.collection.documents_with_passage(asked.number, limit=_MAX_WITH_PASSAGE)
+    listed = service.collection.documents_with_passage(query.number, limit=_MAX_WITH_PASSAGE)
     text = ""
-    if found.documents:
-        first = found.documents[0]
+    if listed.documents:
+        first = listed.documents[0]
         text = service.collection.text(first.document.doc_id)[first.start : first.end][:_MAX_OF_PASSAGE]
-    return ScreenAnswer("passage.html.j2", {"found": found, "text": text}, found)
+    return ScreenAnswer("passage.html.j2", {"found": listed, "text": text}, listed)
 
 
 class GroupHistoryQuery(GroupingQuery, kw_only=True):
@@ -321,37 +333,37 @@ class GroupHistoryQuery(GroupingQuery, kw_only=True):
     date_tag: str = DATE_TAG
 
 
-def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
+def group_history(service: ReviewService, query: GroupHistoryQuery) -> ScreenAnswer:
     """Show the members of a group in order of time, each with its largest change from the previous member."""
-    page = ListPage.asked(asked.page, _MEMBERS_OF_A_PAGE)
-    opened, tolerance = service.collection.opened, asked.tolerance
-    state, n_characters = state_and_length(service, tolerance, [asked.number])
-    found = service.later.get(
-        ("time line", state, service.last_activity(), msgspec.json.encode(asked)), n_characters,
+    page = ListPage.asked(query.page, _MEMBERS_OF_A_PAGE)
+    opened, tolerance = service.collection.opened, query.tolerance
+    state, n_characters = state_and_length(service, tolerance, [query.number])
+    history_of_group = service.later.get(
+        ("time line", state, service.last_activity(), msgspec.json.encode(query)), n_characters,
         lambda: group_time_line(
-            opened, asked.number, tolerance, date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start
+            opened, query.number, tolerance, date_tag=query.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start
         ),
     )  # fmt: skip
     values = {
-        "found": found,
-        "page": page.of(found.n_documents),
+        "found": history_of_group,
+        "page": page.of(history_of_group.n_documents),
         "max_exported": _MAX_EXPORTED,
         "max_compared": MAX_COMPARED,
     }
-    return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page.number})
+    return ScreenAnswer("group_history.html.j2", values, history_of_group.to_dict() | {"page": page.number})
 
 
-def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
+def group_history_table(service: ReviewService, query: GroupHistoryQuery) -> pa.Table:
     """Return a row for each member of a group, in order of time."""
     opened = service.collection.opened
     with opened.store.reading() as connection:
-        n_documents = len(members_of(connection, asked.number, str(asked.tolerance)))
+        n_documents = len(members_of(connection, query.number, str(query.tolerance)))
     if n_documents > _MAX_EXPORTED:
         raise ParameterError(
-            f"The history is exported for groups with up to {_MAX_EXPORTED:,} documents; group {asked.number} has "
+            f"The history is exported for groups with up to {_MAX_EXPORTED:,} documents; group {query.number} has "
             f"{n_documents:,}. Its pages have all of them."
         )
-    return group_time_line(opened, asked.number, asked.tolerance, date_tag=asked.date_tag, limit=_MAX_EXPORTED).table
+    return group_time_line(opened, query.number, query.tolerance, date_tag=query.date_tag, limit=_MAX_EXPORTED).table
 
 
 class SinceQuery(GroupingQuery, kw_only=True):
@@ -362,28 +374,34 @@ class SinceQuery(GroupingQuery, kw_only=True):
     page: int = 1
 
 
-def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
+def since(service: ReviewService, query: SinceQuery) -> ScreenAnswer:
     """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at."""
-    waves, wave = _waves(service, asked)
+    waves, wave = _waves(service, query)
     with service.collection.opened.store.reading() as connection:
-        others = [tuple(one.split(" ")) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
+        others = [
+            tuple(stored.split(" ")) for stored in stored_tolerances(connection) if stored != str(query.tolerance)
+        ]
     values: dict[str, object] = {"waves": waves, "wave": wave, "other_tolerances": others}
     if wave is None:
         return ScreenAnswer("since.html.j2", {**values, "found": None}, {"waves": waves})
-    found, page = _since(service, asked, wave), ListPage.asked(asked.page, _CHANGES_OF_A_PAGE)
-    start, is_of_groups = page.start, asked.show == "groups"
-    n_rows = len(found.changes) if is_of_groups else len(found.documents)
-    rows = [] if is_of_groups else _to_look_at(service, found, start)
+    changes_since, page = _since(service, query, wave), ListPage.asked(query.page, _CHANGES_OF_A_PAGE)
+    start, is_of_groups = page.start, query.show == "groups"
+    n_rows = len(changes_since.changes) if is_of_groups else len(changes_since.documents)
+    rows = [] if is_of_groups else _to_look_at(service, changes_since, start)
     values |= {
-        "found": found,
-        "changes": found.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
+        "found": changes_since,
+        "changes": changes_since.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
         "in_words": group_change_words,
         "rows": rows,
-        "gone": {number for one in found.changes for number in (*one.merged, *[one.number] * one.is_dissolved)},
-        "facts": list(groups_since_facts(found, len(found.changes))),
+        "gone": {
+            number
+            for change in changes_since.changes
+            for number in (*change.merged, *[change.number] * change.is_dissolved)
+        },
+        "facts": list(groups_since_facts(changes_since, len(changes_since.changes))),
         "page": page.of(n_rows),
     }
-    data = found.to_dict() | {"waves": waves, "page": page.number, "n_documents": len(found.documents)}
+    data = changes_since.to_dict() | {"waves": waves, "page": page.number, "n_documents": len(changes_since.documents)}
     return ScreenAnswer(
         "since.html.j2", values, data if is_of_groups else data | {"documents": list(map(asdict, rows))}
     )
@@ -416,10 +434,10 @@ class DocumentToLookAt:
     overtaken: tuple[str, ...]
 
 
-def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[DocumentToLookAt]:
+def _to_look_at(service: ReviewService, changes_since: GroupsSince, start: int) -> list[DocumentToLookAt]:
     """Return a page of the documents with a change, each with the reason and the decisions on an earlier text."""
-    rows = found.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
-    new_groups = {one.number for one in found.changes if one.is_new}
+    rows = changes_since.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
+    new_groups = {change.number for change in changes_since.changes if change.is_new}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
         current = current_ids(connection, [row["doc_id"] for row in rows])
@@ -434,27 +452,27 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
     ]
 
 
-def since_table(service: ReviewService, asked: SinceQuery) -> pa.Table:
+def since_table(service: ReviewService, query: SinceQuery) -> pa.Table:
     """Return a row for each document with a change, with the decisions that were made for an earlier text of it."""
-    _, wave = _waves(service, asked)
+    _, wave = _waves(service, query)
     if wave is None:
-        raise ParameterError(f"The groups {asked.tolerance.in_words()} were not stored at the end of any wave.")
-    table = _since(service, asked, wave).documents
+        raise ParameterError(f"The groups {query.tolerance.in_words()} were not stored at the end of any wave.")
+    table = _since(service, query, wave).documents
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, table["doc_id"].to_pylist())
-    told = ["; ".join(map(setting_words, overtaken.get(doc_id, ()))) for doc_id in table["doc_id"].to_pylist()]
-    return table.append_column("overtaken", pa.array(told, pa.large_string()))
+    settings = ["; ".join(map(setting_words, overtaken.get(doc_id, ()))) for doc_id in table["doc_id"].to_pylist()]
+    return table.append_column("overtaken", pa.array(settings, pa.large_string()))
 
 
-def _waves(service: ReviewService, asked: SinceQuery) -> tuple[list[str], str | None]:
+def _waves(service: ReviewService, query: SinceQuery) -> tuple[list[str], str | None]:
     """Return the waves at whose end the groups are known, and the requested wave."""
     with service.collection.opened.store.reading() as connection:
-        waves = known_waves(connection, asked.tolerance)
-    return waves, asked.wave or (waves[max(0, len(waves) - 2)] if waves else None)
+        waves = known_waves(connection, query.tolerance)
+    return waves, query.wave or (waves[max(0, len(waves) - 2)] if waves else None)
 
 
-def _since(service: ReviewService, asked: SinceQuery, wave: str) -> GroupsSince:
-    return groups_since(service.collection.opened, wave, asked.tolerance)
+def _since(service: ReviewService, query: SinceQuery, wave: str) -> GroupsSince:
+    return groups_since(service.collection.opened, wave, query.tolerance)
 
 
 SCREENS = (

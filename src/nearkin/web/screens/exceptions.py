@@ -37,16 +37,16 @@ MAX_FILES = 500
 def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> SentAgain:
     """Read files with their encoding; find the exception of each by its name."""
     by_name = dict[str, list[StoredException]]()
-    for one in collection.exceptions(which="no text").exceptions:
-        for name in _names_of(one.doc_id):
-            by_name.setdefault(name, []).append(one)
-    found = list[FileReadAgain]()
+    for exception in collection.exceptions(which="no text").exceptions:
+        for name in _names_of(exception.doc_id):
+            by_name.setdefault(name, []).append(exception)
+    files = list[FileReadAgain]()
     progress.start("read", len(sent.files), "documents")
     for name, content in sent.files:
-        found.append(_read(SentFile(name, io.BytesIO(content)), sent.encoding, by_name))
+        files.append(_read(SentFile(name, io.BytesIO(content)), sent.encoding, by_name))
         progress.advance(1)
     progress.finish()
-    return replace(sent, read=tuple(found))
+    return replace(sent, read=tuple(files))
 
 
 def _names_of(doc_id: str) -> set[str]:
@@ -111,33 +111,33 @@ class ExceptionsQuery(msgspec.Struct, kw_only=True):
     stored: int | None = None
 
 
-def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
+def exceptions(service: ReviewService, query: ExceptionsQuery) -> ScreenAnswer:
     """List the exceptions, and count them by wave and reason."""
-    found = _found(service, asked)
-    rows = found.exceptions[:_MAX_SHOWN]
+    listed = _found(service, query)
+    rows = listed.exceptions[:_MAX_SHOWN]
     with service.collection.opened.store.reading() as connection:
-        documents = current_ids(connection, [one.doc_id for one in rows])
-    stored = None if asked.stored is None else service.jobs.find(asked.stored)
+        documents = current_ids(connection, [row.doc_id for row in rows])
+    stored = None if query.stored is None else service.jobs.find(query.stored)
     values = {
         "stored": stored if stored is not None and stored.kind == "storing" else None,
-        "found": found,
-        "facts": list(exceptions_facts(found, len(found.exceptions))),
+        "found": listed,
+        "facts": list(exceptions_facts(listed, len(listed.exceptions))),
         "rows": rows,
         "documents": documents,
-        "waves": [one.name for one in service.info.get().info.waves],
+        "waves": [wave.name for wave in service.info.get().info.waves],
         "reasons": REASONS,
         "encodings": ENCODINGS,
     }
-    return ScreenAnswer("exceptions.html.j2", values, found.to_dict(_MAX_SHOWN))
+    return ScreenAnswer("exceptions.html.j2", values, listed.to_dict(_MAX_SHOWN))
 
 
-def exceptions_table(service: ReviewService, asked: ExceptionsQuery) -> pa.Table:
+def exceptions_table(service: ReviewService, query: ExceptionsQuery) -> pa.Table:
     """Return a row for each exception."""
-    return _found(service, asked).table
+    return _found(service, query).table
 
 
-def _found(service: ReviewService, asked: ExceptionsQuery) -> StoredExceptions:
-    return service.collection.exceptions(wave=asked.wave, reason=asked.reason, doc_id=asked.id, which=asked.which)
+def _found(service: ReviewService, query: ExceptionsQuery) -> StoredExceptions:
+    return service.collection.exceptions(wave=query.wave, reason=query.reason, doc_id=query.id, which=query.which)
 
 
 class ReadForm(msgspec.Struct, kw_only=True):
@@ -154,15 +154,15 @@ def read(service: ReviewService, visitor: Visitor, body: ReadForm, files: Sequen
     if body.job is not None:
         sent = replace(service.sent_again.get(body.job), encoding=body.encoding, read=None)
     elif files:
-        sent = SentAgain(tuple((one.name, one.content.read()) for one in files), body.encoding)
+        sent = SentAgain(tuple((file.name, file.content.read()) for file in files), body.encoding)
     else:
         raise ParameterError("Choose the files first.")
 
     def work(progress: JobProgress) -> str:
         service.sent_again.keep(progress.number, sent)
-        found = read_again(service.collection, sent, progress)
-        service.sent_again.keep(progress.number, found)
-        return f"{counted(len(found.readable), 'text')} in {counted(len(sent.files), 'file')}"
+        sent_again = read_again(service.collection, sent, progress)
+        service.sent_again.keep(progress.number, sent_again)
+        return f"{counted(len(sent_again.readable), 'text')} in {counted(len(sent.files), 'file')}"
 
     job = service.jobs.run("reading", work, by=visitor.name)
     return GoTo("/exceptions/read", {"job": job.number})
@@ -174,12 +174,12 @@ class ReadQuery(msgspec.Struct, kw_only=True):
     job: int
 
 
-def preview(service: ReviewService, asked: ReadQuery) -> ScreenAnswer:
+def preview(service: ReviewService, query: ReadQuery) -> ScreenAnswer:
     """Show the beginnings of texts that were read again; none of them is stored."""
-    job = service.jobs.find(asked.job)
+    job = service.jobs.find(query.job)
     if job is not None and not job.is_over:
         return ScreenAnswer("read_again.html.j2", {"job_now": job, "sent": None}, {"state": job.state})
-    sent = service.sent_again.get(asked.job)
+    sent = service.sent_again.get(query.job)
     rows = sent.read or ()
     values = {
         "job_now": job,
@@ -188,7 +188,7 @@ def preview(service: ReviewService, asked: ReadQuery) -> ScreenAnswer:
         "encodings": ENCODINGS,
         "max_preview": _MAX_PREVIEW,
     }
-    data = {"encoding": sent.encoding, "files": [one.to_dict() for one in rows]}
+    data = {"encoding": sent.encoding, "files": [row.to_dict() for row in rows]}
     return ScreenAnswer("read_again.html.j2", values, data)
 
 
@@ -203,9 +203,9 @@ def store_read(service: ReviewService, visitor: Visitor, body: StoreReadForm) ->
     sent = service.sent_again.get(body.job)
 
     def work(progress: JobProgress) -> str:
-        said = store_read_again(service.collection, sent, progress, by=visitor.name)
+        message = store_read_again(service.collection, sent, progress, by=visitor.name)
         service.sent_again.forget(body.job)
-        return said
+        return message
 
     job = service.jobs.run("storing", work, by=visitor.name)
     return GoTo("/exceptions", {"stored": job.number})
@@ -221,31 +221,33 @@ class CheckInQuery(msgspec.Struct, kw_only=True):
     is_rejected: bool = msgspec.field(default=False, name="rejected")
 
 
-def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
+def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
     """Compare a sent file with the stored documents; store nothing."""
-    if asked.key is None:
+    if query.key is None:
         return ScreenAnswer("check_in.html.j2", {"found": None, "encodings": ENCODINGS}, {})
-    sent = service.sent.get(asked.key)
+    sent = service.sent.get(query.key)
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
-    found = service.collection.check(sent.text, options=options)
-    found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
-    warnings = (one for one in check_facts(found, is_storing=False, is_empty=not sent.text.strip()) if one.is_warning)
+    checked = service.collection.check(sent.text, options=options)
+    checked = replace(checked, missing=sent.document.missing, not_checked=sent.document.inside)
+    warnings = (
+        fact for fact in check_facts(checked, is_storing=False, is_empty=not sent.text.strip()) if fact.is_warning
+    )
     values = {
         "sent": sent,
-        "found": found,
-        "verdict": verdict_fact(found, sent.name),
+        "found": checked,
+        "verdict": verdict_fact(checked, sent.name),
         "copy_in_words": copy_in_words,
-        "facts": [*check_recall_facts(found), *warnings],
-        "comparisons": _comparisons(service, sent, found),
+        "facts": [*check_recall_facts(checked), *warnings],
+        "comparisons": _comparisons(service, sent, checked),
     }
-    return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **found.to_dict()})
+    return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **checked.to_dict()})
 
 
-def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list[Markup]:
+def _comparisons(service: ReviewService, sent: SentText, checked: Checked) -> list[Markup]:
     """Return the comparison with each found document; A is the stored text."""
     shown = list[Markup]()
-    for one in found.documents:
-        stored = service.collection.text(one.document.doc_id, version=one.document.version)
+    for document in checked.documents:
+        stored = service.collection.text(document.document.doc_id, version=document.document.version)
         compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
         shown.append(Markup(comparison_fragment(compared)))  # it escapes the texts
     return shown

@@ -60,46 +60,46 @@ _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 """Time of the files in an archive, so that the same groups give the same bytes."""
 
 
-def members_table(service: ReviewService, asked: SizesQuery) -> pa.Table:
+def members_table(service: ReviewService, query: SizesQuery) -> pa.Table:
     """Return a row for each member of the stored groups of the requested sizes."""
-    members = stored_members(service.collection.opened, asked.tolerance)
+    members = stored_members(service.collection.opened, query.tolerance)
     numbers, sizes = np.unique(members["group"].to_numpy(), return_counts=True)
-    most = len(members) if asked.max_documents is None else asked.max_documents
-    wanted = numbers[(sizes >= asked.min_documents) & (sizes <= most)]
+    most = len(members) if query.max_documents is None else query.max_documents
+    wanted = numbers[(sizes >= query.min_documents) & (sizes <= most)]
     return members.filter(pa.array(np.isin(members["group"].to_numpy(), wanted)))
 
 
-def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> bytes:
+def overlay_archive(service: ReviewService, _: Visitor, query: OverlayQuery) -> bytes:
     """Return a ZIP archive of the overlay and of the parameters that made it.
 
     Documents that were added or changed since the groups were updated, and have the text of no member, are left out,
     and listed in a file of their own: an overlay would overwrite their values in the review tool with "no group".
     """
-    members = stored_members(service.collection.opened, asked.tolerance)
+    members = stored_members(service.collection.opened, query.tolerance)
     with service.collection.opened.store.reading() as connection:
-        late = set(ids_not_grouped(connection, asked.tolerance))
+        late = set(ids_not_grouped(connection, query.tolerance))
     left_out = sorted(late.difference(members["doc_id"].to_pylist()))
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
-        out = Path(folder, f"overlay.{asked.format}")
-        n_documents = write_group_overlay(service.collection, members, asked.tool, out, left_out=left_out)
+        out = Path(folder, f"overlay.{query.format}")
+        n_documents = write_group_overlay(service.collection, members, query.tool, out, left_out=left_out)
         files = {out.name: out.read_bytes()}
         if left_out:
             write_table(pa.table({"doc_id": left_out}), Path(folder, LEFT_OUT))
             files[LEFT_OUT] = Path(folder, LEFT_OUT).read_bytes()
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        files[PARAMETERS] = _parameters(service, asked, n_documents, len(left_out)).encode()
+        files[PARAMETERS] = _parameters(service, query, n_documents, len(left_out)).encode()
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
 
 
-def _parameters(service: ReviewService, asked: OverlayQuery, n_documents: int, n_left_out: int) -> str:
+def _parameters(service: ReviewService, query: OverlayQuery, n_documents: int, n_left_out: int) -> str:
     with service.collection.opened.store.reading() as connection:
-        stored = stored_groups(connection, asked.tolerance, limit=1)
-    told = {
-        **service.parameters("/groups.zip", asked),
-        **asked.tolerance.to_dict(),
+        stored = stored_groups(connection, query.tolerance, limit=1)
+    parameters = {
+        **service.parameters("/groups.zip", query),
+        **query.tolerance.to_dict(),
         "n_groups": stored.n_groups,
         "n_documents_in_groups": stored.n_documents,
         "n_documents_added_since": stored.n_not_grouped,
@@ -107,7 +107,7 @@ def _parameters(service: ReviewService, asked: OverlayQuery, n_documents: int, n
         "n_documents_left_out": n_left_out,
         "n_documents": n_documents,
     }
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(parameters, ensure_ascii=False, indent=1) + "\n"
 
 
 _A_PAGE = 50
@@ -139,77 +139,81 @@ class GroupQuery(GroupingQuery, kw_only=True):
     member: str | None = None
 
 
-def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
+def groups(service: ReviewService, query: GroupsQuery) -> ScreenAnswer:
     """List the stored groups, the largest first."""
-    page = ListPage.asked(asked.page, _A_PAGE)
+    page = ListPage.asked(query.page, _A_PAGE)
     with service.collection.opened.store.reading() as connection:
-        found = stored_groups(
-            connection, asked.tolerance, limit=_A_PAGE, offset=page.start,
-            min_documents=asked.min_documents, max_documents=asked.max_documents,
+        stored = stored_groups(
+            connection, query.tolerance, limit=_A_PAGE, offset=page.start,
+            min_documents=query.min_documents, max_documents=query.max_documents,
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
-        n_pairs = GroupState.known(connection, str(asked.tolerance)).n_not_compared
-    sizes = [(one.number, one.n_documents) for one in found.groups]
-    opened, tolerance = service.collection.opened, asked.tolerance
+        n_pairs = GroupState.known(connection, str(query.tolerance)).n_not_compared
+    sizes = [(group.number, group.n_documents) for group in stored.groups]
+    opened, tolerance = service.collection.opened, query.tolerance
     state, n_characters = state_and_length(service, tolerance, [number for number, _ in sizes])
     beside = service.later.get(
         ("groups", state, tolerance, tuple(sizes)), n_characters // 3,  # only their similarities
         lambda: compared_groups(opened, tolerance, sizes),
     )  # fmt: skip
-    facts = list(later_facts(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
-    facts += tolerance_facts(asked.tolerance, n_pairs) if found.is_stored else []
+    facts = list(later_facts(stored.n_not_grouped, stored.n_decisions)) if stored.is_stored else []
+    facts += tolerance_facts(query.tolerance, n_pairs) if stored.is_stored else []
     for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
-    left = len(found.groups) - len(beside)
-    facts += warning("groups without indirect members", left, f"{for_all} {asked.tolerance.in_options()}")
+    left = len(stored.groups) - len(beside)
+    facts += warning("groups without indirect members", left, f"{for_all} {query.tolerance.in_options()}")
     values = {
-        "groups": found,
+        "groups": stored,
         "compared": beside,
-        "page": page.of(found.n_groups),
+        "page": page.of(stored.n_groups),
         "tools": TOOLS,
         "facts": facts,
-        "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
-        "tolerances": [tuple(one.split(" ")) for one in tolerances],
+        "is_filtered": query.min_documents > 2 or query.max_documents is not None,
+        "tolerances": [tuple(tolerance.split(" ")) for tolerance in tolerances],
     }
     listed = [
-        asdict(one)
+        asdict(entry)
         | {"proposed_principal": group and group.proposed_principal, "n_indirect": group and group.n_chained}
-        for one in found.groups
-        for group in [beside.get(one.number)]
+        for entry in stored.groups
+        for group in [beside.get(entry.number)]
     ]
-    data = {**found.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
+    data = {**stored.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": query.tolerance.recall}
     return ScreenAnswer("groups.html.j2", values, data)
 
 
-def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
+def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
     """Show the members of a group, and one of them compared with the principal."""
-    opened, tolerance = service.collection.opened, asked.tolerance
-    state, n_characters = state_and_length(service, tolerance, [asked.number])
-    found = service.later.get(
-        ("group", state, asked.number, tolerance), n_characters,
-        lambda: group_members(opened, asked.number, tolerance, within_s=_COMPARING_S, limit=_MAX_MEMBERS),
+    opened, tolerance = service.collection.opened, group_query.tolerance
+    state, n_characters = state_and_length(service, tolerance, [group_query.number])
+    group = service.later.get(
+        ("group", state, group_query.number, tolerance), n_characters,
+        lambda: group_members(opened, group_query.number, tolerance, within_s=_COMPARING_S, limit=_MAX_MEMBERS),
     )  # fmt: skip
     with opened.store.reading() as connection:
-        found = with_tags_now(connection, found)
-        before, after = neighbours_of(connection, asked.tolerance, asked.number)
-        state = GroupState.known(connection, str(asked.tolerance))
+        group = with_tags_now(connection, group)
+        before, after = neighbours_of(connection, group_query.tolerance, group_query.number)
+        state = GroupState.known(connection, str(group_query.tolerance))
         late = n_later_documents(connection, state), n_later_decisions(connection, state)
         keyed = quick_tags(connection)
-    others = {one.document.doc_id: one.document for one in found.members if not one.is_principal}
-    picked = asked.member if asked.member in others else next(iter(others), None)
+    others = {
+        group_member.document.doc_id: group_member.document
+        for group_member in group.members
+        if not group_member.is_principal
+    }
+    picked = group_query.member if group_query.member in others else next(iter(others), None)
     beside = None
     with contextlib.suppress(NotYet):
-        beside = None if picked is None else _compared(service, found.principal.document.doc_id, picked)
+        beside = None if picked is None else _compared(service, group.principal.document.doc_id, picked)
     values = {
-        "group": found,
+        "group": group,
         "before": before,
         "after": after,
         "late": list(later_facts(*late)),
         "picked": picked,
-        "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
+        "tag_counts": Counter(written_tag(*tag) for group_member in group.members for tag in group_member.tags.items()),
         "quick_tags": keyed,
         **({} if beside is None else beside.values),
     }
-    return ScreenAnswer("group.html.j2", values, found.to_dict())
+    return ScreenAnswer("group.html.j2", values, group.to_dict())
 
 
 class DifferencesQuery(GroupingQuery, kw_only=True):
@@ -219,17 +223,21 @@ class DifferencesQuery(GroupingQuery, kw_only=True):
     n_shown: int = 0
 
 
-def differences(service: ReviewService, asked: DifferencesQuery) -> ScreenAnswer:
+def differences(service: ReviewService, differences_query: DifferencesQuery) -> ScreenAnswer:
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
-    opened, tolerance, n_shown = service.collection.opened, asked.tolerance, max(0, asked.n_shown)
-    state, n_characters = state_and_length(service, tolerance, [asked.number])
-    found = service.later.get(
-        ("differences", state, asked.number, tolerance, n_shown), n_characters,
+    opened, tolerance, n_shown = (
+        service.collection.opened,
+        differences_query.tolerance,
+        max(0, differences_query.n_shown),
+    )
+    state, n_characters = state_and_length(service, tolerance, [differences_query.number])
+    group = service.later.get(
+        ("differences", state, differences_query.number, tolerance, n_shown), n_characters,
         lambda: group_members(
-            opened, asked.number, tolerance, within_s=_FOLLOWING_S, n_shown=n_shown, limit=_MAX_MEMBERS
+            opened, differences_query.number, tolerance, within_s=_FOLLOWING_S, n_shown=n_shown, limit=_MAX_MEMBERS
         ),
     )  # fmt: skip
-    return ScreenAnswer("group_differences.html.j2", {"group": found}, found)
+    return ScreenAnswer("group_differences.html.j2", {"group": group}, group)
 
 
 class MemberQuery(msgspec.Struct, kw_only=True):
@@ -239,19 +247,19 @@ class MemberQuery(msgspec.Struct, kw_only=True):
     b: str
 
 
-def member(service: ReviewService, asked: MemberQuery) -> ScreenAnswer:
+def member(service: ReviewService, query: MemberQuery) -> ScreenAnswer:
     """Compare a member with the principal; the part of the page that changes with the member."""
-    return _compared(service, asked.a, asked.b)
+    return _compared(service, query.a, query.b)
 
 
 def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnswer:
-    found = compared(service, principal, doc_id)
+    pair = compared(service, principal, doc_id)
     values = {
-        "pair": found,
-        "facts": similarity_facts(found),
-        "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
+        "pair": pair,
+        "facts": similarity_facts(pair),
+        "fragment": Markup(comparison_fragment(pair.comparison)),  # it escapes the texts
     }
-    return ScreenAnswer("group_member.html.j2", values, found.to_dict())
+    return ScreenAnswer("group_member.html.j2", values, pair.to_dict())
 
 
 def compared(service: ReviewService, a: str, b: str, **options: Any) -> ComparedDocuments:
@@ -261,7 +269,7 @@ def compared(service: ReviewService, a: str, b: str, **options: Any) -> Compared
         state = StoredState.now(connection)
         both = [document(connection, doc_id, version) for doc_id, version in zip((a, b), versions, strict=True)]
     return service.later.get(
-        ("compare", state, a, b, repr(options)), sum(one.n_characters for one in both),
+        ("compare", state, a, b, repr(options)), sum(side.n_characters for side in both),
         lambda: service.collection.compare(a, b, **options),
     )  # fmt: skip
 
@@ -297,18 +305,18 @@ def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoT
     return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
 
 
-def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> Job:
+def update_groups(service: ReviewService, query: GroupingQuery, *, by: str) -> Job:
     """Update the groups at a tolerance, in the background if that takes long."""
-    begun = service.jobs.update_groups(asked.tolerance, by=by)
+    begun = service.jobs.update_groups(query.tolerance, by=by)
     return service.jobs.wait(begun.number) or begun
 
 
-def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> int | None:
+def begin_update(service: ReviewService, query: GroupingQuery, *, by: str) -> int | None:
     """Update the groups; return the number of the job if it failed or takes long, None if it is done.
 
     A decision is stored before. That the groups could not be updated must not look as if it was not.
     """
-    begun = service.jobs.update_groups(asked.tolerance, by=by)
+    begun = service.jobs.update_groups(query.tolerance, by=by)
     with contextlib.suppress(NearkinError):  # the job has its message
         service.jobs.wait(begun.number)
     now = service.jobs.find(begun.number)
@@ -327,56 +335,56 @@ class RepresentativesQuery(GroupingQuery, kw_only=True):
     page: int = 1
 
 
-def list_representatives(service: ReviewService, asked: RepresentativesQuery) -> ScreenAnswer:
+def list_representatives(service: ReviewService, criteria: RepresentativesQuery) -> ScreenAnswer:
     """List representatives, those of the largest groups first."""
-    opened, page = service.collection.opened, ListPage.asked(asked.page, _REPRESENTATIVES_A_PAGE)
+    opened, page = service.collection.opened, ListPage.asked(criteria.page, _REPRESENTATIVES_A_PAGE)
     with opened.store.reading() as connection:
-        groups = stored_groups(connection, asked.tolerance, limit=_REPRESENTATIVES_A_PAGE, offset=page.start)
-    numbers = [one.number for one in groups.groups]
-    state, n_characters = state_and_length(service, asked.tolerance, numbers)
-    job = service.jobs.latest("representatives", asked.measure, asked.tolerance.value)
-    found = service.later.get(
-        ("representatives", state, job and (job.number, job.is_over), asked.tolerance, tuple(numbers)), n_characters,
-        lambda: list(representatives(opened, asked.tolerance, numbers, max_new=_MAX_NEW)),
+        groups = stored_groups(connection, criteria.tolerance, limit=_REPRESENTATIVES_A_PAGE, offset=page.start)
+    numbers = [group.number for group in groups.groups]
+    state, n_characters = state_and_length(service, criteria.tolerance, numbers)
+    job = service.jobs.latest("representatives", criteria.measure, criteria.tolerance.value)
+    listed = service.later.get(
+        ("representatives", state, job and (job.number, job.is_over), criteria.tolerance, tuple(numbers)), n_characters,
+        lambda: list(representatives(opened, criteria.tolerance, numbers, max_new=_MAX_NEW)),
     )  # fmt: skip
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "groups": groups,
-        "found": found,
+        "found": listed,
         "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
         "page": page.of(groups.n_groups),
-        **_export(service, asked),
+        **_export(service, criteria),
     }
     data = {
         "n_groups": groups.n_groups,
         "n_documents_in_no_group": n_alone,
         "page": page.number,
-        "representatives": found,
+        "representatives": listed,
     }
     return ScreenAnswer("representatives.html.j2", values, data)
 
 
-def export_state(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
+def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
     """Say whether the list can be exported; the part of the page that is replaced while texts are compared."""
-    values = _export(service, asked)
+    values = _export(service, query)
     job = values["job_of_all"]
     data = {"n_not_compared": values["n_not_compared"], "job": None if job is None else msgspec.to_builtins(job)}
     return ScreenAnswer("representatives_export.html.j2", values, data)
 
 
-def _export(service: ReviewService, asked: GroupingQuery) -> dict[str, object]:
+def _export(service: ReviewService, query: GroupingQuery) -> dict[str, object]:
     """Return the values for the part of the page about the export."""
     with service.collection.opened.store.reading() as connection:
-        n_documents = stored_groups(connection, asked.tolerance, limit=1).n_documents
-        n_left = _n_not_compared(service, connection, asked.tolerance) if n_documents <= _MAX_EXPORTED else 0
+        n_documents = stored_groups(connection, query.tolerance, limit=1).n_documents
+        n_left = _n_not_compared(service, connection, query.tolerance) if n_documents <= _MAX_EXPORTED else 0
     return {
         "n_in_groups": n_documents,
         "max_exported": _MAX_EXPORTED,
         "n_not_compared": n_left,
         "is_ready": n_left <= _MAX_NEW,
-        "job_of_all": service.jobs.latest("representatives", asked.measure, asked.tolerance.value),
+        "job_of_all": service.jobs.latest("representatives", query.measure, query.tolerance.value),
     }
 
 
@@ -384,37 +392,37 @@ def _n_not_compared(service: ReviewService, connection: Connection, tolerance: T
     return n_texts_not_compared(connection, service.collection.opened.store, tolerance)
 
 
-def representatives_table(service: ReviewService, asked: RepresentativesQuery) -> pa.Table:
+def representatives_table(service: ReviewService, query: RepresentativesQuery) -> pa.Table:
     """Return a row for each document to review: representatives, then the documents in no group."""
     opened = service.collection.opened
     with opened.store.reading() as connection:
-        groups = stored_groups(connection, asked.tolerance, limit=_ALL_GROUPS)
+        groups = stored_groups(connection, query.tolerance, limit=_ALL_GROUPS)
         if not groups.is_stored:
-            raise ParameterError(f"The groups {asked.tolerance.in_words()} are not computed yet.")
+            raise ParameterError(f"The groups {query.tolerance.in_words()} are not computed yet.")
         if groups.n_documents > _MAX_EXPORTED:
             raise ParameterError(
                 f"Representatives are exported for groups with up to {_MAX_EXPORTED:,} documents; these have "
                 f"{groups.n_documents:,}. The export of the page Groups has all members with is_principal."
             )
-        if (n_left := _n_not_compared(service, connection, asked.tolerance)) > _MAX_NEW:
+        if (n_left := _n_not_compared(service, connection, query.tolerance)) > _MAX_NEW:
             raise ParameterError(
                 f"{counted(n_left, 'text')} of these groups are not compared with their principals yet, and an export "
                 f"compares up to {_MAX_NEW}. Choose 'Compare all texts' on the page Representatives, and export when "
                 "that is done."
             )
-        numbers = [one.number for one in groups.groups]
-        state = GroupState.known(connection, str(asked.tolerance))
+        numbers = [group.number for group in groups.groups]
+        state = GroupState.known(connection, str(query.tolerance))
         in_groups = set(state.membership.in_groups(numbers).contents.tolist())
         current = contents_of_current(connection)
         alone = [doc_id for doc_id, content in current.items() if content not in in_groups]
     ids, group, n_documents = list[str](), list[int | None](), list[int]()
     adds, lacks = list[str](), list[str]()
-    for one in representatives(opened, asked.tolerance, numbers):
-        ids.append(one.doc_id)
-        group.append(one.group)
-        n_documents.append(one.n_documents)
-        adds.append("\n".join(added.in_words("adds") for added in one.additions))
-        lacks.append("\n".join(lacked.in_words("lacks") for lacked in one.omissions))
+    for representative in representatives(opened, query.tolerance, numbers):
+        ids.append(representative.doc_id)
+        group.append(representative.group)
+        n_documents.append(representative.n_documents)
+        adds.append("\n".join(added.in_words("adds") for added in representative.additions))
+        lacks.append("\n".join(lacked.in_words("lacks") for lacked in representative.omissions))
     none = [""] * len(alone)
     return pa.table(
         {
@@ -439,8 +447,8 @@ def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -
             groups = stored_groups(connection, tolerance, limit=_ALL_GROUPS)
         if groups.n_documents > _MAX_EXPORTED:
             raise ParameterError(f"The groups have more than {_MAX_EXPORTED:,} documents.")
-        found = representatives(opened, tolerance, [one.number for one in groups.groups], progress=progress)
-        return f"{counted(sum(1 for _ in found), 'representative')} for {counted(groups.n_documents, 'document')}"
+        entries = representatives(opened, tolerance, [group.number for group in groups.groups], progress=progress)
+        return f"{counted(sum(1 for _ in entries), 'representative')} for {counted(groups.n_documents, 'document')}"
 
     service.jobs.run("representatives", work, by=visitor.name, of=tolerance)
     return GoTo("/representatives", {"measure": body.measure, "value": tolerance.value})

@@ -36,32 +36,32 @@ class SearchQuery(msgspec.Struct, kw_only=True):
     wave: str | None = None
 
 
-def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
+def search(service: ReviewService, query: SearchQuery) -> ScreenAnswer:
     """Find documents by their words; a document with the query as its id is named first."""
     collection = service.collection
-    if not asked.q.strip():
+    if not query.q.strip():
         saved = collection.saved_searches()
         nothing = {"query": "", "found": None, "is_id": False, "saved": saved}
-        return ScreenAnswer("search.html.j2", nothing, {"saved": [one.to_dict() for one in saved]})
-    found = collection.search(asked.q, wave=asked.wave)
+        return ScreenAnswer("search.html.j2", nothing, {"saved": [saved_search.to_dict() for saved_search in saved]})
+    documents = collection.search(query.q, wave=query.wave)
     values = {
-        "query": asked.q,
-        "found": found,
-        "is_id": collection.has_document(asked.q.strip()),
+        "query": query.q,
+        "found": documents,
+        "is_id": collection.has_document(query.q.strip()),
     }
-    return ScreenAnswer("search.html.j2", values, found)
+    return ScreenAnswer("search.html.j2", values, documents)
 
 
-def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
+def search_table(service: ReviewService, query: SearchQuery) -> pa.Table:
     """Return a row for each document found."""
-    return service.collection.search(asked.q, wave=asked.wave, limit=None).table
+    return service.collection.search(query.q, wave=query.wave, limit=None).table
 
 
-def search_facets(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
+def search_facets(service: ReviewService, query: SearchQuery) -> ScreenAnswer:
     """Count what the found documents have in common; the part of the page that follows."""
     with service.collection.opened.store.reading() as connection:
-        found = facets(connection, asked.q, wave=asked.wave)
-    return ScreenAnswer("facets.html.j2", {"found": found}, found)
+        counts = facets(connection, query.q, wave=query.wave)
+    return ScreenAnswer("facets.html.j2", {"found": counts}, counts)
 
 
 class SaveSearchForm(msgspec.Struct, kw_only=True):
@@ -75,8 +75,8 @@ class SaveSearchForm(msgspec.Struct, kw_only=True):
 def save(service: ReviewService, visitor: Visitor, body: SaveSearchForm) -> GoTo:
     """Save a query, or forget one."""
     query = None if body.is_forgotten else body.q
-    found = save_search(service.collection.opened.store, body.name, query, ChangeRequest(by=visitor.name))
-    return GoTo("/search", {} if found.number is None else {"done": found.number})
+    activity_result = save_search(service.collection.opened.store, body.name, query, ChangeRequest(by=visitor.name))
+    return GoTo("/search", {} if activity_result.number is None else {"done": activity_result.number})
 
 
 class ListQuery(GroupingQuery, kw_only=True):
@@ -110,29 +110,29 @@ class ListQuery(GroupingQuery, kw_only=True):
         )
 
 
-def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
+def list_documents(service: ReviewService, query: ListQuery) -> ScreenAnswer:
     """List documents."""
-    page = ListPage.asked(asked.page, _PAGE_SIZE)
+    page = ListPage.asked(query.page, _PAGE_SIZE)
     with service.collection.opened.store.reading() as connection:
-        found = listed(connection, asked.wanted(), asked.sort, _PAGE_SIZE, offset=page.start)
-        rows = found.table.to_pylist()
+        documents = listed(connection, query.wanted(), query.sort, _PAGE_SIZE, offset=page.start)
+        rows = documents.table.to_pylist()
         tags = tags_of(connection, [row["doc_id"] for row in rows])
     values = {
-        "found": found,
+        "found": documents,
         "rows": rows,
         "tags": tags,
-        "late": list(later_facts(found.n_not_grouped, found.n_decisions)),
-        "page": page.of(found.n_found),
+        "late": list(later_facts(documents.n_not_grouped, documents.n_decisions)),
+        "page": page.of(documents.n_found),
     }
-    return ScreenAnswer("list.html.j2", values, found.to_dict() | {"page": page.number, "tags": tags})
+    return ScreenAnswer("list.html.j2", values, documents.to_dict() | {"page": page.number, "tags": tags})
 
 
-def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
+def list_table(service: ReviewService, query: ListQuery) -> pa.Table:
     """Return a row for each document that meets the conditions."""
-    wanted = asked.wanted()
+    wanted = query.wanted()
     with service.collection.opened.store.reading() as connection:
-        found: ListedDocuments = listed(connection, wanted, asked.sort, None)
-    return found.table.select(asked_columns(wanted))
+        documents: ListedDocuments = listed(connection, wanted, query.sort, None)
+    return documents.table.select(asked_columns(wanted))
 
 
 _N_GROUPS, _MAX_FIELDS, _MAX_TAGS = 8, 5, 50
@@ -140,47 +140,49 @@ _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
 """Smallest and largest number of documents of the groups that a bar counts."""
 
 
-def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
+def home(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
     """Count documents, groups, copies and tags."""
     opened = service.collection.opened
-    found, tags = service.info.get(), service.collection.tags().counts
-    counts = found.info
+    info, tags = service.info.get(), service.collection.tags().counts
+    counts = info.info
     with opened.store.reading() as connection:
         tolerances = stored_tolerances(connection)
-        asked = _with_groups(asked, tolerances)
-        groups = stored_groups(connection, asked.tolerance, limit=_N_GROUPS)
-        conflicts = conflicting_groups(connection, asked.tolerance)
+        query = _with_groups(query, tolerances)
+        groups = stored_groups(connection, query.tolerance, limit=_N_GROUPS)
+        conflicts = conflicting_groups(connection, query.tolerance)
         in_batches = batch_names(connection)
-    tags = tuple(one for one in tags if one.field not in in_batches)
+    tags = tuple(tag for tag in tags if tag.field not in in_batches)
     values = {
         "info": counts,
         "groups": groups,
         "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
-        "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
+        "tags": sorted(tags, key=lambda count: -count.n_documents)[:_MAX_TAGS],
         "n_more_tags": max(0, len(tags) - _MAX_TAGS),
         "sizes": size_rows(groups),
-        "n_with_same_text": found.n_with_same_text,
-        "n_exceptions": found.n_exceptions,
-        "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
+        "n_with_same_text": info.n_with_same_text,
+        "n_exceptions": info.n_exceptions,
+        "conflicts": sorted(conflicts.items(), key=lambda count: -count[1])[:_MAX_FIELDS],
         "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
         **running_jobs(service),
-        "other_tolerances": [tuple(one.split(" ")) for one in tolerances if one != str(asked.tolerance)],
-        "asked": asked,
+        "other_tolerances": [
+            tuple(tolerance.split(" ")) for tolerance in tolerances if tolerance != str(query.tolerance)
+        ],
+        "asked": query,
     }
     data = {
         "info": counts.to_dict(),
-        "n_with_same_text": found.n_with_same_text,
-        "n_exceptions": found.n_exceptions,
+        "n_with_same_text": info.n_with_same_text,
+        "n_exceptions": info.n_exceptions,
         "conflicts": conflicts,
         "groups": groups.to_dict(),
-        "tags": [{"field": one.field, "value": one.value, "n_documents": one.n_documents} for one in tags],
+        "tags": [{"field": tag.field, "value": tag.value, "n_documents": tag.n_documents} for tag in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
 
 
-def _with_groups(asked: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
-    if asked != GroupingQuery() or not stored or str(asked.tolerance) in stored:
-        return asked
+def _with_groups(query: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
+    if query != GroupingQuery() or not stored or str(query.tolerance) in stored:
+        return query
     measure, value = stored[0].split(" ")
     return GroupingQuery(measure="letters" if measure == "letters" else "jaccard", value=float(value))
 
@@ -210,7 +212,9 @@ def size_rows(groups: StoredGroups) -> list[SizeRow]:
     """
     counts = [
         sum(
-            one.n_groups for one in groups.sizes if low <= one.n_documents and (high is None or one.n_documents <= high)
+            size.n_groups
+            for size in groups.sizes
+            if low <= size.n_documents and (high is None or size.n_documents <= high)
         )
         for low, high in _SIZES
     ]
@@ -245,48 +249,48 @@ class ThreadQuery(msgspec.Struct, kw_only=True):
     inclusive: bool = False
 
 
-def threads(service: ReviewService, asked: ThreadsQuery) -> ScreenAnswer:
+def threads(service: ReviewService, query: ThreadsQuery) -> ScreenAnswer:
     """List the threads, the largest first."""
-    found, stored = service.threads.found, service.threads.stored()
-    page = ListPage.asked(asked.page, _THREADS_A_PAGE)
-    cards = [] if found is None else found.cards(page.start, _THREADS_A_PAGE)
+    threads_found, stored = service.threads.found, service.threads.stored()
+    page = ListPage.asked(query.page, _THREADS_A_PAGE)
+    cards = [] if threads_found is None else threads_found.cards(page.start, _THREADS_A_PAGE)
     values = {
-        "found": found,
+        "found": threads_found,
         "stored": stored,
-        "is_outdated": found is not None and found.mails != stored,
+        "is_outdated": threads_found is not None and threads_found.mails != stored,
         "can_compute": stored.n_documents <= MAX_DOCUMENTS,
         "max_documents": MAX_DOCUMENTS,
         "cards": cards,
-        "page": page.of(0 if found is None else found.n_threads),
+        "page": page.of(0 if threads_found is None else threads_found.n_threads),
     }
     data = {
-        "is_computed": found is not None,
+        "is_computed": threads_found is not None,
         "is_outdated": values["is_outdated"],
         "n_mails_stored": stored.n_mails,
-        "n_threads": 0 if found is None else found.n_threads,
-        "threads": [msgspec.to_builtins(one) for one in cards],
+        "n_threads": 0 if threads_found is None else threads_found.n_threads,
+        "threads": [msgspec.to_builtins(card) for card in cards],
     }
     return ScreenAnswer("threads_of_mails.html.j2", values, data)
 
 
-def threads_table(service: ReviewService, asked: ThreadsQuery) -> pa.Table:
+def threads_table(service: ReviewService, query: ThreadsQuery) -> pa.Table:
     """Return a row for each mail and each missing mail, or for each inclusive mail."""
-    if (found := service.threads.found) is None:
+    if (threads_found := service.threads.found) is None:
         raise ParameterError("The threads are not computed yet. Open the page Threads to compute them.")
-    return found.inclusive if asked.inclusive else found.table
+    return threads_found.inclusive if query.inclusive else threads_found.table
 
 
-def thread(service: ReviewService, asked: ThreadQuery) -> ScreenAnswer:
+def thread(service: ReviewService, query: ThreadQuery) -> ScreenAnswer:
     """Show the tree of a thread, or, before the threads are computed, the page on which to compute them."""
-    if (found := service.threads.found) is None:
-        return threads(service, ThreadsQuery(inclusive=asked.inclusive))
-    number = asked.number if asked.id is None else found.number_of(asked.id)
-    card = None if number is None else found.card(number, _MAX_ROWS)
+    if (threads_found := service.threads.found) is None:
+        return threads(service, ThreadsQuery(inclusive=query.inclusive))
+    number = query.number if query.id is None else threads_found.number_of(query.id)
+    card = None if number is None else threads_found.card(number, _MAX_ROWS)
     if card is None:
-        what = f"There is no thread {number}." if asked.id is None else "The document is in no thread."
+        what = f"There is no thread {number}." if query.id is None else "The document is in no thread."
         raise UnknownDocumentError(f"{what} The page Threads lists all of them.")
-    before, after = found.neighbours(card.number)
-    rows = [one for one in card.rows if one.reason or not asked.inclusive]
+    before, after = threads_found.neighbours(card.number)
+    rows = [row for row in card.rows if row.reason or not query.inclusive]
     values = {"card": card, "rows": rows, "before": before, "after": after}
     return ScreenAnswer("thread.html.j2", values, msgspec.to_builtins(card))
 

@@ -95,55 +95,55 @@ class CurrentUsers:
 def _read(path: Path) -> tuple[Users, _Signature | None]:
     try:
         with open(path, "rb") as file:
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             content = file.read()
     except FileNotFoundError:
         return Users(), None
     except OSError as error:
         raise CollectionError(f"{path}: {why(error)}.") from error
-    _refuse_others(path, found)
+    _refuse_others(path, status)
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         users = msgspec.json.decode(content, type=Users)
         if users.version != VERSION:
             raise CollectionError(f"{path} was written by a newer version of Nearkin. Use that version.")
-        return users, _signature(found)
+        return users, _signature(status)
     raise CollectionError(
         f"{path} is not a users file, or is damaged. Restore it, or remove it and add the users again."
     )
 
 
-def _refuse_others(path: Path, found: os.stat_result) -> None:
+def _refuse_others(path: Path, status: os.stat_result) -> None:
     """Refuse a file that another user of the machine can read, change or replace, as ssh does with its keys."""
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         raise CollectionError(
             f"{path}: other users of this machine may read or change this file. Run: chmod 600 {path}"
         )
-    _refuse_owner(path, found)
+    _refuse_owner(path, status)
     _refuse_open_folders(path)
 
 
 def _refuse_open_folders(path: Path) -> None:
     """Refuse a file in a folder in which another user could put another file in its place."""
     for folder in dict.fromkeys((path.absolute().parent, path.resolve().parent)):  # of a link, and of its target
-        found = os.stat(folder)
-        _refuse_owner(folder, found)
-        if found.st_mode & (stat.S_IWOTH | stat.S_IWGRP) and not found.st_mode & stat.S_ISVTX:
+        status = os.stat(folder)
+        _refuse_owner(folder, status)
+        if status.st_mode & (stat.S_IWOTH | stat.S_IWGRP) and not status.st_mode & stat.S_ISVTX:
             raise CollectionError(
                 f"{path}: other users of this machine may replace this file, because they may write to its folder. "
                 f"Run: chmod go-w {folder}"
             )
 
 
-def _refuse_owner(path: Path, found: os.stat_result) -> None:
-    if found.st_uid not in (os.geteuid(), _ROOT):
+def _refuse_owner(path: Path, status: os.stat_result) -> None:
+    if status.st_uid not in (os.geteuid(), _ROOT):
         raise CollectionError(
             f"{path} belongs to another user of this machine, who can therefore change who may sign in. Make the user "
             "that runs nearkin its owner."
         )
 
 
-def _signature(found: os.stat_result) -> _Signature:
-    return found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _signature(status: os.stat_result) -> _Signature:
+    return status.st_dev, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 VERSION = 1
@@ -172,7 +172,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
 
     def without_secrets(self) -> dict[str, object]:
         """Return the user as JSON types, without password and digests."""
-        tokens = [{"label": one.label, "role": one.role, "made_at": one.made_at} for one in self.tokens]
+        tokens = [{"label": token.label, "role": token.role, "made_at": token.made_at} for token in self.tokens]
         return {"name": self.name, "role": self.role, "tokens": tokens}
 
 
@@ -185,21 +185,21 @@ class Users(msgspec.Struct, frozen=True, kw_only=True):
     def find(self, name: str) -> User | None:
         """Return the user of a name, whatever its case."""
         wanted = name_key(name)
-        return next((one for one in self.users if name_key(one.name) == wanted), None)
+        return next((user for user in self.users if name_key(user.name) == wanted), None)
 
     def of_token(self, token: str) -> tuple[User, UserToken] | None:
         """Return the owner of a token, and the token's record."""
         digest = digest_of(token)
-        return next(((user, one) for user in self.users for one in user.tokens if one.digest == digest), None)
+        return next(((user, token) for user in self.users for token in user.tokens if token.digest == digest), None)
 
     def with_user(self, user: User) -> Users:
         """Return the users with a new or changed user, sorted by name."""
-        kept = [one for one in self.users if one.name != user.name]
-        return msgspec.structs.replace(self, users=tuple(sorted([*kept, user], key=lambda one: name_key(one.name))))
+        kept = [other for other in self.users if other.name != user.name]
+        return msgspec.structs.replace(self, users=tuple(sorted([*kept, user], key=lambda other: name_key(other.name))))
 
     def without(self, name: str) -> Users:
         """Return the users without a user."""
-        return msgspec.structs.replace(self, users=tuple(one for one in self.users if one.name != name))
+        return msgspec.structs.replace(self, users=tuple(user for user in self.users if user.name != name))
 
 
 def digest_of(token: str) -> str:
@@ -209,15 +209,17 @@ def digest_of(token: str) -> str:
 
 def checked_name(name: str, what: str = "name") -> str:
     """Return the name of a user, or the label of a token, in Unicode form NFC."""
-    told = unicodedata.normalize("NFC", name).strip()
+    plain_name = unicodedata.normalize("NFC", name).strip()
     is_plain = (
-        told.isprintable() and reveal_line(told) == told and not any(one.isspace() and one != " " for one in told)
+        plain_name.isprintable()
+        and reveal_line(plain_name) == plain_name
+        and not any(character.isspace() and character != " " for character in plain_name)
     )
-    if not 0 < len(told) <= _MAX_OF_A_NAME or not is_plain:
+    if not 0 < len(plain_name) <= _MAX_OF_A_NAME or not is_plain:
         raise ParameterError(
             f"The {what} must have 1 to {_MAX_OF_A_NAME} printable characters. Got {reveal_line(name)!r} instead."
         )
-    return told
+    return plain_name
 
 
 def name_key(name: str) -> str:
@@ -232,12 +234,12 @@ _HASHER = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
 
 def hash_of(password: str) -> str:
     """Return the hash of a new password, with its parameters and a new salt."""
-    told = _normal(password)
-    if not MIN_CHARACTERS <= len(told) <= MAX_CHARACTERS:
+    normal = _normal(password)
+    if not MIN_CHARACTERS <= len(normal) <= MAX_CHARACTERS:
         raise ParameterError(
-            f"A password must have {MIN_CHARACTERS} to {MAX_CHARACTERS:,} characters. Got {len(told):,} instead."
+            f"A password must have {MIN_CHARACTERS} to {MAX_CHARACTERS:,} characters. Got {len(normal):,} instead."
         )
-    return _HASHER.hash(told.encode("utf-8", "surrogatepass"))
+    return _HASHER.hash(normal.encode("utf-8", "surrogatepass"))
 
 
 def is_password(password: str, expected: str | None) -> bool:
@@ -248,9 +250,9 @@ def is_password(password: str, expected: str | None) -> bool:
     expected
         None for a name that no user has: the answer is False, after the same computation.
     """
-    told = _normal(password)[: MAX_CHARACTERS + 1].encode("utf-8", "surrogatepass")  # no password is that long
+    normal = _normal(password)[: MAX_CHARACTERS + 1].encode("utf-8", "surrogatepass")  # no password is that long
     try:
-        is_right = _HASHER.verify(expected or hash_of_nobody(), told)
+        is_right = _HASHER.verify(expected or hash_of_nobody(), normal)
     except (VerificationError, InvalidHashError):
         return False
     return is_right and expected is not None
@@ -269,9 +271,9 @@ def _normal(password: str) -> str:
 
 def added(users: Users, name: str, role: Role, password: str) -> Users:
     """Add a user."""
-    told = checked_name(name)
-    check_free(users, told)
-    return users.with_user(User(name=told, role=role, password=hash_of(password)))
+    user_name = checked_name(name)
+    check_free(users, user_name)
+    return users.with_user(User(name=user_name, role=role, password=hash_of(password)))
 
 
 def check_free(users: Users, name: str) -> None:
@@ -302,38 +304,40 @@ def new_token() -> str:
 
 def with_token(users: Users, name: str, label: str, role: Role, token: str) -> Users:
     """Add a token of a user's scripts."""
-    user, told = known(users, name), checked_name(label, "label")
+    user, token_label = known(users, name), checked_name(label, "label")
     if not is_within(role, user.role):
         raise ParameterError(
             f"The role of a token must not be above that of its user. Got {role}, but {user.name} is {user.role}."
         )
-    if any(one.label == told for one in user.tokens):
-        raise ParameterError(f"{user.name} has a token {told} already. Revoke it first, or choose another label.")
+    if any(token.label == token_label for token in user.tokens):
+        raise ParameterError(
+            f"{user.name} has a token {token_label} already. Revoke it first, or choose another label."
+        )
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    made = UserToken(label=told, role=role, digest=digest_of(token), made_at=at)
+    made = UserToken(label=token_label, role=role, digest=digest_of(token), made_at=at)
     return users.with_user(msgspec.structs.replace(user, tokens=(*user.tokens, made)))
 
 
 def without_token(users: Users, name: str, label: str) -> Users:
     """Remove a token of a user."""
-    user, told = known(users, name), checked_name(label, "label")
-    kept = tuple(one for one in user.tokens if one.label != told)
+    user, token_label = known(users, name), checked_name(label, "label")
+    kept = tuple(token for token in user.tokens if token.label != token_label)
     if len(kept) == len(user.tokens):
-        raise ParameterError(f"{user.name} has no token {told}.")
+        raise ParameterError(f"{user.name} has no token {token_label}.")
     return users.with_user(msgspec.structs.replace(user, tokens=kept))
 
 
 def known(users: Users, name: str) -> User:
     """Return a user."""
-    found = users.find(checked_name(name))
-    if found is None:
+    user = users.find(checked_name(name))
+    if user is None:
         raise ParameterError(f"There is no user {checked_name(name)}.")
-    return found
+    return user
 
 
 def checked_role(role: str | None) -> Role:
     """Return a role."""
-    for one in ROLES:
-        if role == one:
-            return one
+    for known_role in ROLES:
+        if role == known_role:
+            return known_role
     raise ParameterError(f"--role must be one of {', '.join(ROLES)}. Got {role!r} instead.")

@@ -74,14 +74,14 @@ class UserSignIn:
 
     def of_cookie(self, cookie: str | None) -> Visitor | None:
         """Return the visitor of a session; None if there is none, or it has ended."""
-        found = self._sessions.find(cookie, self._users.now())
-        return None if found is None else Visitor(found[0].name, found[1], found[0].role, can_sign_out=True)
+        session = self._sessions.find(cookie, self._users.now())
+        return None if session is None else Visitor(session[0].name, session[1], session[0].role, can_sign_out=True)
 
     def of_authorization(self, header: str | None) -> Visitor | None:
         """Return the visitor of a token: with its role, and never with more than the user's own."""
-        found = self._users.now().of_token(bearer_token(header))
+        owner = self._users.now().of_token(bearer_token(header))
         return (
-            None if found is None else Visitor(found[0].name, role=min(found[0].role, found[1].role, key=ROLES.index))
+            None if owner is None else Visitor(owner[0].name, role=min(owner[0].role, owner[1].role, key=ROLES.index))
         )
 
     async def answer(
@@ -318,9 +318,9 @@ class Sessions:
     def begin(self, user: User) -> str:
         """Begin a session, and return its cookie; the oldest one of a user who has too many ends."""
         now = self._clock()
-        self._sessions = {key: one for key, one in self._sessions.items() if self._is_alive(one, now)}
-        own = [key for key, one in self._sessions.items() if one.name == user.name]
-        for key in own[: max(0, len(own) - _MAX_OF_A_USER + 1)]:
+        self._sessions = {key: session for key, session in self._sessions.items() if self._is_alive(session, now)}
+        keys = [key for key, session in self._sessions.items() if session.name == user.name]
+        for key in keys[: max(0, len(keys) - _MAX_OF_A_USER + 1)]:
             del self._sessions[key]
         cookie = secrets.token_urlsafe(32)
         self._sessions[_key(cookie)] = _Session(
@@ -330,23 +330,23 @@ class Sessions:
 
     def find(self, cookie: str | None, users: Users) -> tuple[User, str] | None:
         """Return the user of a session and the token of its forms; None if there is none, or it has ended."""
-        found = self._sessions.get(_key(cookie)) if cookie else None
-        if found is None or cookie is None:
+        session = self._sessions.get(_key(cookie)) if cookie else None
+        if session is None or cookie is None:
             return None
-        now, user = self._clock(), users.find(found.name)
-        if user is None or user.password != found.password or not self._is_alive(found, now):
+        now, user = self._clock(), users.find(session.name)
+        if user is None or user.password != session.password or not self._is_alive(session, now):
             self.end(cookie)
             return None
-        found.used = now
-        return user, found.csrf
+        session.used = now
+        return user, session.csrf
 
     def end(self, cookie: str | None) -> None:
         """End a session."""
         if cookie:
             self._sessions.pop(_key(cookie), None)
 
-    def _is_alive(self, one: _Session, now: float) -> bool:
-        return now - one.used < self._idle_s and now - one.begun < self._session_s
+    def _is_alive(self, session: _Session, now: float) -> bool:
+        return now - session.used < self._idle_s and now - session.begun < self._session_s
 
 
 def _key(cookie: str) -> bytes:

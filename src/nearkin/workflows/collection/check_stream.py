@@ -121,7 +121,7 @@ def check_stream(
         _count(summary, answers)
         n_unreadable += sum(row.problem is not None for row in rows)
         answered(answers)
-        bad = next((one for one in answers if one.answer.checked is None), None)
+        bad = next((answer for answer in answers if answer.answer.checked is None), None)
         if bad is not None:
             place = f"line {bad.line}: {bad.answer.problem}"
             if rules.on_error == "stop":
@@ -147,15 +147,15 @@ def _rows(
         if line.is_too_long:
             yield _ReadLine(line, None, "", str(too_long(None, rules.max_document_bytes)))
             continue
-        one = next(read)
-        problem = one.problem
+        document = next(read)
+        problem = document.problem
         if problem is not None and reason_of(problem) == "no such column":
             problem += "; name the key of the texts with --text"
-        if problem is None and are_stored and not (one.doc_id or "").strip():
+        if problem is None and are_stored and not (document.doc_id or "").strip():
             problem = (
                 f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
             )
-        yield _ReadLine(line, one.doc_id, one.text, problem)
+        yield _ReadLine(line, document.doc_id, document.text, problem)
 
 
 def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
@@ -192,22 +192,22 @@ def _answers(
 
 
 def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
-    for one in answers:
+    for answer in answers:
         summary.n_documents += 1
-        checked = one.answer.checked
+        checked = answer.answer.checked
         if checked is None:
-            summary.n_purged += one.answer.is_purged
-            summary.n_problems += not one.answer.is_purged
+            summary.n_purged += answer.answer.is_purged
+            summary.n_problems += not answer.answer.is_purged
             continue
         summary.verdicts[checked.verdict] += 1
         if checked.expected_recall_of_parts is not None:
             summary.parts.take(checked.expected_recall_of_parts)
         summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
-        summary.n_kept += one.is_kept
-        summary.n_already_stored += one.answer.is_resent
-        summary.n_repeated += one.is_repeated
+        summary.n_kept += answer.is_kept
+        summary.n_already_stored += answer.answer.is_resent
+        summary.n_repeated += answer.is_repeated
         summary.n_purged += checked.is_purged
-        summary.n_stored += checked.stored_as is not None and not one.answer.is_resent
+        summary.n_stored += checked.stored_as is not None and not answer.answer.is_resent
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,14 +36,14 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     ['a-1', 'a-2']
     """
     if column is None and not sheets.has_columns(path) and sheets.load_file_rows(path, encoding) is None:
-        found = [line.removesuffix("\r") for line in sheets.text_of(path, encoding).split("\n")]
+        values = [line.removesuffix("\r") for line in sheets.text_of(path, encoding).split("\n")]
     else:
         sheet = sheets.read_sheet(path, encoding, lambda names: [_place(path, names, column) or 0])
         place = _place(path, sheet.names, column)
         if place is None:
             sheet = sheet.without_header()
-        found = [_id_in(sheet, place or 0, row) for row in range(len(sheet.rows))]
-    ids = list(dict.fromkeys(doc_id for doc_id in found if doc_id.strip()))
+        values = [_id_in(sheet, place or 0, row) for row in range(len(sheet.rows))]
+    ids = list(dict.fromkeys(doc_id for doc_id in values if doc_id.strip()))
     if not ids:
         raise SourceError(f"{path} has no ids. It must have one per line, or a column of them.")
     return ids

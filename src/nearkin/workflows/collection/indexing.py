@@ -50,12 +50,12 @@ def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Pro
     n_unreadable, n_documents, first = 0, 0, ""
     with Meter(progress).stage("index", texts.size_bytes, "bytes") as counted:
         for raw in texts.raw_batches(counted):
-            for one in _indexed(texts.prepare(raw, AS_IT_CAME), texts, method):
+            for row in _indexed(texts.prepare(raw, AS_IT_CAME), texts, method):
                 n_documents += 1
-                if one.problem is not None:
+                if row.problem is not None:
                     n_unreadable += 1
-                    first = first or f"{place_text(one.doc_id, one.source, one.line)}: {one.problem}"
-                yield one
+                    first = first or f"{place_text(row.doc_id, row.source, row.line)}: {row.problem}"
+                yield row
     texts.rules.check_readable(n_unreadable, n_documents, first)
 
 

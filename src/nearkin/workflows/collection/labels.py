@@ -71,13 +71,13 @@ def read_labels(
     at_id, at_label = _columns(path, sheet.names, doc_id, label)
     pairs, n_without_label = list[tuple[str, str]](), 0
     for row, line in enumerate(sheet.lines):
-        found, value = sheet.text(at_id, row), sheet.text(at_label, row).strip()
+        given_id, value = sheet.text(at_id, row), sheet.text(at_label, row).strip()
         if not value:
             n_without_label += 1
-        elif not found.strip():
+        elif not given_id.strip():
             raise SourceError(f"{path}:{line}: the row has {quoted(value)}, but no id in {quoted(sheet.names[at_id])}.")
         else:
-            pairs.append((_own_id(found, is_document), value))
+            pairs.append((_own_id(given_id, is_document), value))
     return LabelsRead(tuple(pairs), n_without_label, sheet.names[at_id], sheet.names[at_label])
 
 
@@ -100,10 +100,10 @@ def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
     return values
 
 
-def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
+def _own_id(doc_id: str, is_document: Callable[[str], bool] | None) -> str:
     """Return an id unchanged, or without surrounding blanks if only that is an id of the collection."""
-    bare = found.strip()
-    return found if found == bare or is_document is None or is_document(found) else bare
+    bare = doc_id.strip()
+    return doc_id if doc_id == bare or is_document is None or is_document(doc_id) else bare
 
 
 def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None) -> bool:

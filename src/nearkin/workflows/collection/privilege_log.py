@@ -47,29 +47,29 @@ def privilege_log(
     """
     with collection.opened.store.reading() as connection:
         layout = layout_of(connection)
-        fields, value = [one.name for one in layout.fields if one.sensitive] or sorted(SENSITIVE), ""
+        fields, value = [field.name for field in layout.fields if field.sensitive] or sorted(SENSITIVE), ""
         if tag is not None:
             field, value = parsed(tag)
             fields = [field]
-        reason = reason or next((one.name for one in layout.fields if one.kind == "text"), "reason")
+        reason = reason or next((field.name for field in layout.fields if field.kind == "text"), "reason")
         is_here = (tags.c.doc_id == documents.c.doc_id) & documents.c.is_current
-        found = select(tags.c.doc_id, tags.c.field, tags.c.value).join(documents, is_here)
-        rows = connection.execute(found.where(tags.c.field.in_(fields))).all()
+        query = select(tags.c.doc_id, tags.c.field, tags.c.value).join(documents, is_here)
+        rows = connection.execute(query.where(tags.c.field.in_(fields))).all()
         calls = {
-            one.doc_id: one.value or one.field
-            for one in rows
-            if (one.value == value if value else one.value.casefold() != _NOT_PRIVILEGED)
+            row.doc_id: row.value or row.field
+            for row in rows
+            if (row.value == value if value else row.value.casefold() != _NOT_PRIVILEGED)
         }
-        own, headers = tags_of(connection, list(calls)), _headers(connection, list(calls))
+        coded, headers = tags_of(connection, list(calls)), _headers(connection, list(calls))
     listed = list[tuple[str | None, ...]]()
     for doc_id, call in calls.items():
-        values, mail = own[doc_id], headers[doc_id]
+        values, mail = coded[doc_id], headers[doc_id]
         sent = str(mail.get("sent_at") or values.get(DATE_TAG) or "")
         of_mail = (sent[:10], *(mail.get(name) for name in ("sender", "to", "cc", "subject")))
         listed.append((*of_mail, call, values.get(reason), doc_id, values.get(bates or "bates")))
     listed.sort(key=lambda row: (row[0] or "", row[COLUMNS.index("id")] or ""))
     columns = list(zip(*listed, strict=True)) or [()] * len(COLUMNS)
-    return pa.table({name: pa.array(one, pa.large_string()) for name, one in zip(COLUMNS, columns, strict=True)})
+    return pa.table({name: pa.array(column, pa.large_string()) for name, column in zip(COLUMNS, columns, strict=True)})
 
 
 def _headers(connection: Connection, doc_ids: list[str]) -> dict[str, Mapping[str, Any]]:
@@ -79,15 +79,15 @@ def _headers(connection: Connection, doc_ids: list[str]) -> dict[str, Mapping[st
     rows = dict[str, tuple[int, str]]()
 
     def read(ids: list[str]) -> None:
-        for some in in_slices(ids):
-            for doc_id, row, family in connection.execute(query.where(documents.c.doc_id.in_(some))):
+        for block in in_slices(ids):
+            for doc_id, row, family in connection.execute(query.where(documents.c.doc_id.in_(block))):
                 rows[doc_id] = row, family
 
     read(doc_ids)
     read(sorted({family for _, family in rows.values()} - rows.keys()))
-    found = origins_of(connection, [row for row, _ in rows.values()])
-    own = {doc_id: headers_of(found.get(row)) for doc_id, (row, _) in rows.items()}
-    return {doc_id: own[doc_id] or own.get(rows[doc_id][1], {}) for doc_id in doc_ids}
+    by_row = origins_of(connection, [row for row, _ in rows.values()])
+    own_headers = {doc_id: headers_of(by_row.get(row)) for doc_id, (row, _) in rows.items()}
+    return {doc_id: own_headers[doc_id] or own_headers.get(rows[doc_id][1], {}) for doc_id in doc_ids}
 
 
 def check_privilege_log(out: Path) -> None:

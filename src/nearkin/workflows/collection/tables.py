@@ -42,10 +42,10 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Pat
             write(batch)
 
 
-def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
+def table_of_conflicts(conflicts: Conflicts, label_column: str) -> pa.Table:
     """Return a row for each conflict, by group."""
-    named = pa.array([label_column] * len(found.table), pa.large_string())
-    return found.table.add_column(found.table.schema.get_field_index("is_letters_only"), "label_column", named)
+    named = pa.array([label_column] * len(conflicts.table), pa.large_string())
+    return conflicts.table.add_column(conflicts.table.schema.get_field_index("is_letters_only"), "label_column", named)
 
 
 def list_documents(

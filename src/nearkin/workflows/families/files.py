@@ -41,18 +41,18 @@ class FamiliesEnding:
     def __init__(self) -> None:
         self._page = PageKin()
 
-    def write(self, found: RunResult) -> FamilyCounts:
+    def write(self, result: RunResult) -> FamilyCounts:
         """Write ``families.csv`` and ``families.parquet``."""
-        members = Members.of(found.result)
-        original = read_originals(found, members.to_read())
-        kin = self._page.passing(_all_kin(found, members, original))
-        write_families(found.run.results, kin, found.result.places.own_ids.type)
-        n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
+        members = Members.of(result.result)
+        original = read_originals(result, members.to_read())
+        kin = self._page.passing(_all_kin(result, members, original))
+        write_families(result.run.results, kin, result.result.places.own_ids.type)
+        n_alone = int((result.result.corpus.status == READABLE).sum()) - len(members.rows)
         return FamilyCounts(len(members.principals), len(members.rows), n_alone, self._page.all_relations())
 
-    def render(self, found: RunResult, manifest: DedupManifest) -> str:
+    def render(self, result: RunResult, manifest: DedupManifest) -> str:
         """Return ``report.html``."""
-        places = found.result.places
+        places = result.result.places
         return render_page(
             manifest,
             self._page,
@@ -62,7 +62,7 @@ class FamiliesEnding:
 
 
 def families_files(
-    asked: ReadingRequest,
+    request: ReadingRequest,
     out: Path,
     options: DedupOptions,
     *,
@@ -72,20 +72,20 @@ def families_files(
 ) -> DedupManifest:
     """Group files into families, in a directory; the usual options are those of the preset "contracts"."""
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress
+        request, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress
     )
 
 
-def _all_kin(found: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:
-    with found.run.stage("compare", len(members.rows), "documents") as progress:
+def _all_kin(result: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:
+    with result.run.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
-            yield from _family(found, members, original, number, progress)
+            yield from _family(result, members, original, number, progress)
 
 
 def _family(
-    found: RunResult, members: Members, original: Callable[[int], str], number: int, progress: Progress
+    result: RunResult, members: Members, original: Callable[[int], str], number: int, progress: Progress
 ) -> Iterator[Kin]:
-    places, outcome = found.result.places, found.result.judged.outcome
+    places, outcome = result.result.places, result.result.judged.outcome
     principal = int(members.principals[number])
     rows = members.rows_of(number)
     ids, names = places.id_at(rows).to_pylist(), places.names_at(rows)
@@ -185,17 +185,17 @@ def _key(left: U64, right: U64 | U32) -> U64:
 _BATCH_DOCUMENTS = 4096
 
 
-def read_originals(found: RunResult, rows: I64) -> Callable[[int], str]:
+def read_originals(result: RunResult, rows: I64) -> Callable[[int], str]:
     """Read some documents again, which must be ascending; return the text of a row."""
-    spool = Spool(found.run.work / "originals")
+    spool = Spool(result.run.work / "originals")
     shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
     spool.path.mkdir()
-    n_sources = sum(len(one.sources) for one in found.inputs)
-    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
-    with found.run.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
-        for number, (some, texts) in enumerate(_texts(again, rows, progress)):
-            before = found.result.corpus.n_characters[some]
-            again.check_lengths(some, before, pc.utf8_length(texts), error=changed_while_read)
+    n_sources = sum(len(part.sources) for part in result.inputs)
+    again = Reread(result.inputs, np.bincount(result.result.places.source, minlength=n_sources))
+    with result.run.stage("read again", sum(part.size_bytes for part in result.inputs), "bytes") as progress:
+        for number, (block, texts) in enumerate(_texts(again, rows, progress)):
+            before = result.result.corpus.n_characters[block]
+            again.check_lengths(block, before, pc.utf8_length(texts), error=changed_while_read)
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
     kept = pa.chunked_array(gathered(spool.chunks(), "text"), pa.large_string())
     return lambda row: str(kept[int(np.searchsorted(rows, row))].as_py())
@@ -204,5 +204,5 @@ def read_originals(found: RunResult, rows: I64) -> Callable[[int], str]:
 def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
     for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
-            some = slice(i, i + _BATCH_DOCUMENTS)
-            yield here[some], prepare(batch.slice(i, _BATCH_DOCUMENTS), AS_IT_CAME, source_name=name)["text"]
+            block = slice(i, i + _BATCH_DOCUMENTS)
+            yield here[block], prepare(batch.slice(i, _BATCH_DOCUMENTS), AS_IT_CAME, source_name=name)["text"]

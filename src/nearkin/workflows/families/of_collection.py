@@ -60,7 +60,7 @@ def group_parameters(tolerance: Tolerance) -> dict[str, str | float | int]:
 
 
 def families_of_collection(
-    asked: ReadingRequest,
+    request: ReadingRequest,
     out: Path,
     *,
     threshold: float | None,
@@ -75,56 +75,56 @@ def families_of_collection(
     minimum Jaccard similarity of the word 5-grams.
     """
     run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
-    place = str(asked.inputs[0])
+    place = str(request.inputs[0])
     if is_read_only:
-        asked = replace(asked, inputs=[source_of_collection(place, is_read_only=True)])
-    (source,) = asked.resolved(run.progress, without=out)
+        request = replace(request, inputs=[source_of_collection(place, is_read_only=True)])
+    (source,) = request.resolved(run.progress, without=out)
     fingerprint = {"command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         page = PageKin()
         with Collection.open(place, read_only=is_read_only, progress=run.progress) as collection:
             with run.stage("group"):
-                found = group(collection.opened, tolerance, threads=resources.n_threads)
+                grouped = group(collection.opened, tolerance, threads=resources.n_threads)
             with collection.opened.store.reading() as connection:
-                kin = _kin(connection, found)
-            with run.stage("compare", len(kin), "documents") as told:
-                write_families(run.results, page.passing(_compared(collection, kin, told)), pa.large_string())
+                kin = _kin(connection, grouped)
+            with run.stage("compare", len(kin), "documents") as stage_progress:
+                write_families(run.results, page.passing(_compared(collection, kin, stage_progress)), pa.large_string())
             with collection.opened.store.reading() as connection:
                 without_text = listed_exceptions(connection)
-                counts = _counts(connection, found, without_text)
+                counts = _counts(connection, grouped, without_text)
                 exceptions, extraction = _exceptions(connection, without_text)
         lines = exception_lines(exceptions, [printable(source.path)], {})
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
-        n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
+        n_alone = counts["documents"] - len(grouped.members) - counts.get("empty", 0)
         manifest = DedupManifest(
             command=FAMILIES_OF_COLLECTION,
             parameters=group_parameters(tolerance),
             inputs=(replace(input_file(seen(source)), n_documents=counts["documents"]),),
             counts=counts,
-            families=FamilyCounts(len(found.groups), len(found.members), n_alone, page.all_relations()),
+            families=FamilyCounts(len(grouped.groups), len(grouped.members), n_alone, page.all_relations()),
             extraction=extraction,
         )
         if delivery.report:
             manifest = run.report(manifest, lambda facts: render_page(facts, page, exceptions=exceptions))
-        return CollectionFamilies(run.finish(manifest), found)
+        return CollectionFamilies(run.finish(manifest), grouped)
 
 
-def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
-    place = {one.number: place for place, one in enumerate(found.groups)}
-    names = list(zip(found.members["doc_id"].to_pylist(), found.members["version"].to_pylist(), strict=True))
+def _kin(connection: Connection, groups: CollectionGroups) -> list[Kin]:
+    place = {record.number: place for place, record in enumerate(groups.groups)}
+    names = list(zip(groups.members["doc_id"].to_pylist(), groups.members["version"].to_pylist(), strict=True))
     rows = {
-        (one.doc_id, one.version): one
-        for one in document_rows(connection, documents.c.doc_id, [doc_id for doc_id, _ in names])
+        (record.doc_id, record.version): record
+        for record in document_rows(connection, documents.c.doc_id, [doc_id for doc_id, _ in names])
     }
     kin, principal = list[Kin](), None
-    members = sorted(zip(found.members.to_pylist(), names, strict=True), key=lambda member: place[member[0]["group"]])
+    members = sorted(zip(groups.members.to_pylist(), names, strict=True), key=lambda member: place[member[0]["group"]])
     for member, name in members:
         row = rows[name]
         principal = row.doc_id if member["is_principal"] or principal is None else principal
         kin.append(
             Kin(
                 family=member["group"],
-                family_size=found.groups[place[member["group"]]].n_documents,
+                family_size=groups.groups[place[member["group"]]].n_documents,
                 principal=principal,
                 doc_id=row.doc_id,
                 name=row.doc_id,
@@ -144,19 +144,19 @@ def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
 
 def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) -> Iterator[Kin]:
     pairs, principal = list[Pair](), 0
-    for one in kin:
-        principal = one.text_row if one.comparison is None else principal
-        if one.text_row != principal:
-            pairs.append((principal, one.text_row))
+    for relative in kin:
+        principal = relative.text_row if relative.comparison is None else principal
+        if relative.text_row != principal:
+            pairs.append((principal, relative.text_row))
     related = relations_of(collection.opened, pairs)
-    for one in kin:
-        principal = one.text_row if one.comparison is None else principal
-        if one.text_row == principal:
-            yield one
+    for relative in kin:
+        principal = relative.text_row if relative.comparison is None else principal
+        if relative.text_row == principal:
+            yield relative
         else:
             _, text = next(related)
             yield replace(
-                one,
+                relative,
                 comparison=text.comparison,
                 containment_in_principal=text.containment_in_principal,
                 containment_of_principal=text.containment_of_principal,
@@ -164,31 +164,31 @@ def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) ->
         progress.advance(1)
 
 
-def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:
+def _counts(connection: Connection, groups: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:
     """Count the current documents, and the empty ones among them."""
     n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
-    grouped = set(found.members["doc_id"].to_pylist())
-    n_empty = sum(one.has_blank and one.exception.doc_id not in grouped for one in exceptions)
-    counts = {"documents": n_documents, "groups": len(found.groups), "pairs_not_compared": found.n_not_compared}
+    grouped = set(groups.members["doc_id"].to_pylist())
+    n_empty = sum(exception.has_blank and exception.exception.doc_id not in grouped for exception in exceptions)
+    counts = {"documents": n_documents, "groups": len(groups.groups), "pairs_not_compared": groups.n_not_compared}
     return {**counts, **({"empty": n_empty} if n_empty else {})}
 
 
 def _exceptions(
-    connection: Connection, found: Sequence[ListedException]
+    connection: Connection, exceptions: Sequence[ListedException]
 ) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
     by_extractor = documents_by_extractor(connection)
-    listed = [listed_exception(_of_document(one), 0) for one in found]
+    listed = [listed_exception(_of_document(entry), 0) for entry in exceptions]
     counts = extraction_counts(None, listed)
     if not by_extractor:
         return listed, counts
-    n_beside = sum(one.exception.extractor is not None for one in found if not one.is_current)
+    n_beside = sum(entry.exception.extractor is not None for entry in exceptions if not entry.is_current)
     n_by_ocr = sum(n for extractor, n in by_extractor.items() if is_ocr(extractor))
     n_documents = sum(by_extractor.values()) + n_beside
     return listed, replace(counts or ExtractionCounts(), documents=n_documents, by_ocr=n_by_ocr or None)
 
 
-def _of_document(one: ListedException) -> StoredException:
+def _of_document(exception: ListedException) -> StoredException:
     """Return the exception of a current document without a text."""
-    if not one.has_blank or one.is_current:
-        return one.exception
-    return replace(one.exception, exception="empty", sentence=NO_TEXT)
+    if not exception.has_blank or exception.is_current:
+        return exception.exception
+    return replace(exception.exception, exception="empty", sentence=NO_TEXT)

@@ -46,25 +46,25 @@ def write_families(folder: Path, kin: Iterable[Kin], id_type: pa.DataType) -> No
         lines.write(columns.names)
 
         def rows() -> Iterator[tuple[object, ...]]:
-            for one in kin:
-                row = _row(one)
+            for relative in kin:
+                row = _row(relative)
                 lines.write(_cell(value) for value in row)
                 yield row
 
         write_rows(folder / "families.parquet", columns, rows())
 
 
-def _row(one: Kin) -> tuple[object, ...]:
-    head = (one.family, one.family_size, "principal" if one.comparison is None else "member", one.principal)
-    place = (one.doc_id, one.name, one.row, one.source, one.line)
-    measures = (one.similarity, one.containment_in_principal, one.containment_of_principal)
-    if one.comparison is None:
+def _row(kin: Kin) -> tuple[object, ...]:
+    head = (kin.family, kin.family_size, "principal" if kin.comparison is None else "member", kin.principal)
+    place = (kin.doc_id, kin.name, kin.row, kin.source, kin.line)
+    measures = (kin.similarity, kin.containment_in_principal, kin.containment_of_principal)
+    if kin.comparison is None:
         return (*head, *place, *measures, *(None,) * 11)
-    judgement, first = one.comparison.judgement, one.comparison.first
-    found = judgement.measured
+    judgement, first = kin.comparison.judgement, kin.comparison.first
+    counts = judgement.measured
     return (
-        *head, *place, *measures, judgement.relation, judgement.filled_in or None, found.n_differences,
-        found.n_words_only_in_principal, found.n_words_only_in_member, found.n_particulars, one.comparison.is_whole,
+        *head, *place, *measures, judgement.relation, judgement.filled_in or None, counts.n_differences,
+        counts.n_words_only_in_principal, counts.n_words_only_in_member, counts.n_particulars, kin.comparison.is_whole,
         *((first.principal, first.member, first.line_principal, first.line_member) if first else (None,) * 4),
     )  # fmt: skip
 
@@ -92,18 +92,18 @@ class PageKin:
     def passing(self, kin: Iterable[Kin]) -> Iterator[Kin]:
         """Yield all documents, in the order of the table, and keep what the page shows of them."""
         n_families = 0
-        for one in kin:
-            relation = None if one.comparison is None else one.comparison.judgement.relation
+        for relative in kin:
+            relation = None if relative.comparison is None else relative.comparison.judgement.relation
             n_families += relation is None
             if relation is None and n_families <= N_FAMILIES:
-                self.families.append(([one], Counter()))
+                self.families.append(([relative], Counter()))
             elif relation is not None:
                 self._n_by_relation[relation] += 1
                 if n_families <= N_FAMILIES:
                     shown, n_by_relation = self.families[-1]
                     n_by_relation[relation] += 1
-                    shown += [one] if len(shown) <= N_MEMBERS else []
-            yield one
+                    shown += [relative] if len(shown) <= N_MEMBERS else []
+            yield relative
 
     def all_relations(self) -> dict[str, int]:
         """Return the number of members of each relation, of those that passed."""
@@ -131,8 +131,8 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
     """Return a card with the members grouped by text; copies of the principal come last, as they need no reading."""
     principal, *members = kin
     by_text: dict[tuple[bool, int], list[Kin]] = {}
-    for one in members:
-        by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
+    for member in members:
+        by_text.setdefault((member.comparison is COPY, member.text_row), []).append(member)
     grouped = sorted(by_text.items(), key=lambda item: item[0][0])
     return FamilyCard(
         principal,

@@ -105,10 +105,10 @@ def contaminations(texts: OriginalTexts, windows: Windows, flags: np.ndarray, it
             continue
         which = np.repeat(np.arange(begin, end), n)
         within = np.arange(len(which)) - np.repeat(np.cumsum(n) - n, n)
-        place, own = windows.places[of_items[low[which] + within]], windows.places[rows[which]]
+        place, position = windows.places[of_items[low[which] + within]], windows.places[rows[which]]
         item = np.searchsorted(starts, place, side="right") - 1
         order = np.lexsort((place, document[which]))
-        place, own, item, of_document = place[order], own[order], item[order], document[which][order]
+        place, position, item, of_document = place[order], position[order], item[order], document[which][order]
         is_new = np.append(True, (np.diff(of_document) != 0) | (np.diff(item) != 0))
         first = np.flatnonzero(is_new)
         from_word = np.where(is_new, place, np.maximum(place, np.append(0, place[:-1] + length)))
@@ -117,7 +117,7 @@ def contaminations(texts: OriginalTexts, windows: Windows, flags: np.ndarray, it
         parts = [np.column_stack([column.sum(axis=1), column]) for column in (covered, whole)]
         yield Contaminations(
             document=of_document[first], item=item[first], score=parts[0] / np.maximum(parts[1], 1e-300),
-            start=np.minimum.reduceat(own, first), end=np.maximum.reduceat(own, first) + length,
+            start=np.minimum.reduceat(position, first), end=np.maximum.reduceat(position, first) + length,
         )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def write_contaminations(
             for item, row, scores in zip(item_row.tolist(), parts.row.tolist(), lot.score.tolist(), strict=True):
                 if item not in best or scores[0] > best[item].scores[0]:
                     best[item] = FoundItem(item_row=item, row=row, scores=tuple(scores[: len(names)]))
-    return sorted(best.values(), key=lambda one: (-one.scores[0], one.item_row))
+    return sorted(best.values(), key=lambda contamination: (-contamination.scores[0], contamination.item_row))
 
 
 def score_names(fields: Sequence[str]) -> list[str]:

@@ -84,18 +84,18 @@ def passages_files(
         Another set of documents: then only passages that stand in both are found.
     """
     run = JobRun(out, Meter(progress or Silent()))
-    found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
-    is_read_once = _check_sources(request, found, others, options, resume=delivery.resume)
+    resolved, others = find_sources(request, against, run.path, _AS_READ, run.progress)
+    is_read_once = _check_sources(request, resolved, others, options, resume=delivery.resume)
     run = replace(run, is_resumable=not is_read_once)
     fingerprint = {
         "command": COMMAND, "parameters": options.in_words(), "encoding": request.encoding,
-        "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(found.sources),
+        "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(resolved.sources),
         "against": fingerprint_of(others.sources),
     }  # fmt: skip
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
-        records = digested_sides({"inputs": found.sources, "against": others.sources}, run, resources)
+        records = digested_sides({"inputs": resolved.sources, "against": others.sources}, run, resources)
         fields = () if against is None else _fields(against)
-        result = _find(request, found, None if against is None else others, fields, options, run, resources)
+        result = _find(request, resolved, None if against is None else others, fields, options, run, resources)
         write_passages(
             run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
             is_against=against is not None,
@@ -106,7 +106,7 @@ def passages_files(
                 run.results / "contamination.parquet", result.texts, result.windows, result.flags, result.places,
                 fields,
             )  # fmt: skip
-        written = write_corpora(result, found.sources, request, options, run)
+        written = write_corpora(result, resolved.sources, request, options, run)
         write_documents(
             run.results / "documents.parquet", result.shares, result.places, is_emptied=written.is_emptied,
             keep=written.keep,
@@ -131,29 +131,29 @@ def passages_files(
             written=written.files or None,
             extraction=extraction_counts(result.places.origins, result.places.exceptions),
             damaged_files=damaged_files([result.places.unreadable()]) or None,
-            not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
+            not_read=not_read_files(tuple(dict.fromkeys((*resolved.not_read, *others.not_read)))),
         )  # fmt: skip
         check_unchanged(chain.from_iterable(records.values()), has_many=True)
         if delivery.report:
             manifest = write_page(run, manifest, result, items_table(items, fields, result.places))
         if options.store:
-            _store(result, found.sources[0], options.min_words)
+            _store(result, resolved.sources[0], options.min_words)
         return run.finish(manifest)
 
 
 def _check_sources(
-    request: ReadingRequest, found: SourceSet, others: SourceSet, options: PassageOptions, *, resume: bool
+    request: ReadingRequest, sources: SourceSet, others: SourceSet, options: PassageOptions, *, resume: bool
 ) -> bool:
     """Refuse options that do not fit the sources; return whether a source can be read only once."""
     if options.store and (others.sources or options.min_lines is not None or not is_one_collection(request)):
         raise ParameterError("is for one collection as the input, without against or min_lines.", parameter="store")
     if options.within is not None:
         with columns_named({"carry": "within"}):
-            check_carry((options.within,), found.sources)
-    if all(source.path != STDIN for source in found.sources + others.sources):
+            check_carry((options.within,), sources.sources)
+    if all(source.path != STDIN for source in sources.sources + others.sources):
         return False
     again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
-    check_read_once(found.sources, others.sources, again, resume=resume)
+    check_read_once(sources.sources, others.sources, again, resume=resume)
     return True
 
 
@@ -173,7 +173,7 @@ def _find(
         inputs, other_inputs = sides_apart(inputs, other_inputs)
     everything = [*inputs, *other_inputs]
     spool = Spool(run.work / SPOOL)
-    with run.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
+    with run.stage("read", sum(part.size_bytes for part in everything), "bytes") as progress:
         reads = read_all(
             everything, spool, _AS_READ, rules=request.rules, threads=resources.n_threads,
             progress=progress,
@@ -213,12 +213,12 @@ def _fields(against: ReadingRequest) -> list[str]:
     return [name.strip() for name in (against.text or "text").split(",")]
 
 
-def _store(found: Found, source: Source, min_words: int) -> None:
+def _store(result: Found, source: Source, min_words: int) -> None:
     """Store the passages in the collection from which the documents were read."""
     from nearkin.collection.stored.passages import PassagesOfTexts
     from nearkin.workflows.reading.collection_documents import CollectionDocuments
 
-    documents, passages, parts = getattr(source, "documents", None), found.passages, found.passages.parts
+    documents, passages, parts = getattr(source, "documents", None), result.passages, result.passages.parts
     if not isinstance(documents, CollectionDocuments):
         return
     places = PassagesOfTexts(
@@ -244,23 +244,23 @@ def _arrays(windows: Windows) -> Mapping[str, np.ndarray]:
     return {"places": windows.places, "first": windows.first, "counts": windows.counts}
 
 
-def _groups(found: Found, options: PassageOptions) -> I64:
-    n = found.texts.n_inputs
+def _groups(result: Found, options: PassageOptions) -> I64:
+    n = result.texts.n_inputs
     group: I64 = np.zeros(n, np.int64)
     if options.within is not None:
-        values = found.places.carried[carried_name(options.within)].dictionary_encode()
+        values = result.places.carried[carried_name(options.within)].dictionary_encode()
         group = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.where(found.corpus.status[:n] == READABLE, group, -1)
+    return np.where(result.corpus.status[:n] == READABLE, group, -1)
 
 
-def _counts(found: Found, written: Written, n_boilerplate: int, n_items: int) -> PassageCounts:
-    n, shares, passages = found.texts.n_inputs, found.shares, found.passages
-    is_readable = found.corpus.status[:n] != UNREADABLE
+def _counts(result: Found, written: Written, n_boilerplate: int, n_items: int) -> PassageCounts:
+    n, shares, passages = result.texts.n_inputs, result.shares, result.passages
+    is_readable = result.corpus.status[:n] != UNREADABLE
     return PassageCounts(
         documents=n,
-        others=found.texts.n_others,
+        others=result.texts.n_others,
         unreadable=int((~is_readable).sum()),
-        too_short=int((is_readable & (shares.n_words < found.windows.length)).sum()),
+        too_short=int((is_readable & (shares.n_words < result.windows.length)).sum()),
         with_passages=int((shares.n_passages > 0).sum()),
         passages=len(passages),
         occurrences=len(passages.passage),
@@ -272,7 +272,7 @@ def _counts(found: Found, written: Written, n_boilerplate: int, n_items: int) ->
         copied_characters=int(shares.copied.sum()),
         own_characters=int(shares.own.sum()),
         boilerplate=n_boilerplate,
-        items_found=n_items if found.corpus.is_against else None,
+        items_found=n_items if result.corpus.is_against else None,
         cut_characters=None if written.cuts is None else int((written.cuts.end - written.cuts.start).sum()),
         emptied=None if written.is_emptied is None else int(written.is_emptied[:n].sum()),
         dropped=None if written.keep is None else int((is_readable & ~written.keep).sum()),

@@ -55,45 +55,47 @@ _AROUND = 160
 _MAX_CHARACTERS = 1200
 
 
-def write_boilerplate(path: Path, found: Passages, proposed: Mapping[int, float], chunks: Sequence[Chunk]) -> None:
+def write_boilerplate(path: Path, passages: Passages, proposed: Mapping[int, float], chunks: Sequence[Chunk]) -> None:
     """Write passages for ``--ignore``, a line for each below its frequency."""
     lines = [
         "# Passages that stand in many documents. nearkin dedup --ignore FILE compares documents without them.",
         "# Remove the lines of those that count.",
     ]
     for number, share in proposed.items():
-        text = _usual_text(found, number, chunks)
-        lines += ["", f"# passage {number}: {found.documents[number]:,} documents, {share:.0%} of a group"]
+        text = _usual_text(passages, number, chunks)
+        lines += ["", f"# passage {number}: {passages.documents[number]:,} documents, {share:.0%} of a group"]
         lines.append(WORDS + " ".join(text.split()))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _usual_text(found: Passages, number: int, chunks: Sequence[Chunk]) -> str:
-    occurrence = int(found.usual[number])
-    (text,) = texts_of(chunks, [int(found.parts.row[occurrence])])
-    return text[int(found.parts.start[occurrence]) : int(found.parts.end[occurrence])]
+def _usual_text(passages: Passages, number: int, chunks: Sequence[Chunk]) -> str:
+    occurrence = int(passages.usual[number])
+    (text,) = texts_of(chunks, [int(passages.parts.row[occurrence])])
+    return text[int(passages.parts.start[occurrence]) : int(passages.parts.end[occurrence])]
 
 
 def items_table(items: Sequence[FoundItem], fields: Sequence[str], places: Places) -> Table:
     """Return the items found, each with the document that has the most of it."""
     scores = [name.removeprefix("score_") for name in score_names(fields)]
     rows = [
-        [*(f"{score:.0%}" for score in one.scores), *(places.names[row].as_py() for row in (one.item_row, one.row))]
-        for one in items[:_N_ITEMS]
+        [*(f"{score:.0%}" for score in item.scores), *(places.names[row].as_py() for row in (item.item_row, item.row))]
+        for item in items[:_N_ITEMS]
     ]
     return Table((*scores, "of the other set", "most of it in"), rows, len(scores))
 
 
 def write_page(run: JobRun, manifest: PassagesManifest, whole: Found, items: Table) -> PassagesManifest:
     """Write ``report.html``; return the manifest with what became of it."""
-    found, places, corpus = whole.passages, whole.places, whole.corpus
+    corpus_passages, places, corpus = whole.passages, whole.places, whole.corpus
 
     def render(record: PassagesManifest) -> str:
-        frequent = np.lexsort((np.arange(len(found)), -found.words[found.usual], -found.documents))
-        longest = np.lexsort((np.arange(len(found)), -found.words[found.usual]))
-        frequent = frequent[found.documents[frequent] > 1]
-        chosen = (told_apart(found, numbers, _N_SHOWN) for numbers in (frequent, longest))
-        shown = [_shown(found, numbers, places, corpus) for numbers in chosen]
+        frequent = np.lexsort(
+            (np.arange(len(corpus_passages)), -corpus_passages.words[corpus_passages.usual], -corpus_passages.documents)
+        )
+        longest = np.lexsort((np.arange(len(corpus_passages)), -corpus_passages.words[corpus_passages.usual]))
+        frequent = frequent[corpus_passages.documents[frequent] > 1]
+        chosen = (told_apart(corpus_passages, numbers, _N_SHOWN) for numbers in (frequent, longest))
+        shown = [_shown(corpus_passages, numbers, places, corpus) for numbers in chosen]
         return render_passages_report(
             record,
             frequent=shown[0],
@@ -127,26 +129,26 @@ def _groups_table(shares: RepeatedCharacters, places: Places) -> Table:
     return Table(columns, rows, 4)
 
 
-def _shown(found: Passages, numbers: Sequence[int], places: Places, corpus: Corpus) -> list[ShownPassage]:
+def _shown(passages: Passages, numbers: Sequence[int], places: Places, corpus: Corpus) -> list[ShownPassage]:
     """Return passages with the surroundings of their first occurrences."""
-    first = np.searchsorted(found.passage, numbers)
+    first = np.searchsorted(passages.passage, numbers)
     shown = []
     for number, start in zip(numbers, first.tolist(), strict=True):
-        usual = int(found.usual[number])
-        others = [at for at in range(start, start + int(found.occurrences[number])) if not found.is_own[at]]
+        usual = int(passages.usual[number])
+        others = [at for at in range(start, start + int(passages.occurrences[number])) if not passages.is_own[at]]
         if corpus.is_against:  # its places in the input come before the item of the other set
-            others.sort(key=lambda at: found.parts.row[at] >= corpus.n_inputs)
+            others.sort(key=lambda at: passages.parts.row[at] >= corpus.n_inputs)
             usual = others[0]
         chosen = [usual, *(at for at in others[: _N_PLACES + 1] if at != usual)][:_N_PLACES]
-        rows = found.parts.row[chosen].tolist()
+        rows = passages.parts.row[chosen].tolist()
         shown.append(
             ShownPassage(
                 number=number,
-                n_words=int(found.words[usual]),
-                n_occurrences=int(found.occurrences[number]),
-                n_documents=int(found.documents[number]),
+                n_words=int(passages.words[usual]),
+                n_occurrences=int(passages.occurrences[number]),
+                n_documents=int(passages.documents[number]),
                 places=tuple(
-                    _place(text, int(found.parts.start[at]), int(found.parts.end[at]), places.names[row].as_py())
+                    _place(text, int(passages.parts.start[at]), int(passages.parts.end[at]), places.names[row].as_py())
                     for at, row, text in zip(chosen, rows, texts_of(corpus.chunks, rows), strict=True)
                 ),
             )
@@ -199,32 +201,32 @@ class Written:
 
 
 def write_corpora(
-    found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
+    result: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
 ) -> Written:
     """Write the annotated documents, those without passages, and those that have few."""
-    n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
-    write = partial(write_kept_corpus, sources, found.places, meter=run.meter)
-    is_readable = found.corpus.status[:n] != UNREADABLE
+    n, files, keep, cuts, is_emptied = result.texts.n_inputs, list[KeptFile](), None, None, None
+    write = partial(write_kept_corpus, sources, result.places, meter=run.meter)
+    is_readable = result.corpus.status[:n] != UNREADABLE
     if options.annotate:
-        columns = annotation_columns(found.passages, found.shares, is_readable)
+        columns = annotation_columns(result.passages, result.shares, is_readable)
         files += write(np.ones(n, np.bool_), run.results / "annotated", columns=columns)
     if options.drop_over is not None:
-        keep = is_readable & (found.shares.share(found.shares.copied) <= options.drop_over)
+        keep = is_readable & (result.shares.share(result.shares.copied) <= options.drop_over)
         files += write(keep, run.results / "kept")
     if options.cut or options.cut_own:
-        spans = found.windows.spans((found.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
-        is_mine = spans.document >= found.texts.n_others
-        cuts, is_emptied = found.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
-        write_cuts(run.results / "cut.parquet", cuts, found.places, found.corpus.chunks)
-        files += _write_cut(found, sources, cuts, is_emptied, run)
+        spans = result.windows.spans((result.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
+        is_mine = spans.document >= result.texts.n_others
+        cuts, is_emptied = result.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
+        write_cuts(run.results / "cut.parquet", cuts, result.places, result.corpus.chunks)
+        files += _write_cut(result, sources, cuts, is_emptied, run)
     return Written(files=tuple(files), cuts=cuts, is_emptied=is_emptied, keep=keep)
 
 
 def _write_cut(
-    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun
+    result: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun
 ) -> list[KeptFile]:
     """Write the documents that have a word left."""
-    n, places = found.texts.n_inputs, found.places
+    n, places = result.texts.n_inputs, result.places
     starts = np.searchsorted(places.source[:n], np.arange(len(sources) + 1))
 
     def lines(source: int) -> I64:

@@ -138,13 +138,13 @@ def read_words(
     columns["offsets"].add(np.zeros(1, np.int64))
     with meter.stage("words", n_bytes, "bytes") as progress:
         tokens = map_ordered(lambda chunk: _tokens(chunk, split, k, w), chunks, threads=resources.n_threads)
-        for chunk, some in zip(chunks, tokens, strict=True):
-            starts.append(some.starts[1:] + n_words)
-            fingerprints.add(some.keys, some.places + n_words)
+        for chunk, part in zip(chunks, tokens, strict=True):
+            starts.append(part.starts[1:] + n_words)
+            fingerprints.add(part.keys, part.places + n_words)
             for name in ("hashes", "data", "bounds"):
-                columns[name].add(getattr(some, name).reshape(-1))
-            columns["offsets"].add(some.offsets[1:] + n_data)
-            n_words, n_data = n_words + len(some.hashes), n_data + len(some.data)
+                columns[name].add(getattr(part, name).reshape(-1))
+            columns["offsets"].add(part.offsets[1:] + n_data)
+            n_words, n_data = n_words + len(part.hashes), n_data + len(part.data)
             progress.advance(chunk.column("text").nbytes)
     mapped: Any = {name: column.mapped() for name, column in columns.items()}
     words = CorpusWords(
@@ -216,10 +216,10 @@ def find_windows(
         )
         if n_marked >= int(NONE):
             raise SourceError(f"A run finds at most {int(NONE):,} repeated words. Got up to {n_marked:,} instead.")
-        found = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
+        partitions = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
         mapped_places, n_windows = GrowingArray(work / "places", np.int64), 0
         for keys, places in _hashed(words, marks, length):
-            found.add(keys, np.arange(n_windows, n_windows + len(keys)))
+            partitions.add(keys, np.arange(n_windows, n_windows + len(keys)))
             mapped_places.add(places)
             n_windows += len(keys)
         first, counts = (
@@ -229,7 +229,7 @@ def find_windows(
         for start in range(0, n_windows, _WORDS_AT_ONCE):
             end = min(start + _WORDS_AT_ONCE, n_windows)
             first[start:end], counts[start:end] = np.arange(start, end), 1
-        for numbers, begins in found.repeated():
+        for numbers, begins in partitions.repeated():
             at = np.flatnonzero(begins)
             sizes = np.diff(np.append(at, len(numbers)))
             first[numbers], counts[numbers] = np.repeat(numbers[at], sizes), 0
@@ -246,9 +246,9 @@ def _hashed(words: CorpusWords, marks: U8, length: int) -> Iterator[tuple[U64, I
     while document < len(starts) - 1:
         end = int(np.searchsorted(starts, starts[document] + _WORDS_AT_ONCE, side="right")) - 1
         end = max(end, document + 1)
-        some = slice(int(starts[document]), int(starts[end]))
+        block = slice(int(starts[document]), int(starts[end]))
         keys, places = hash_windows(
-            words.hashes[some], starts[document : end + 1] - starts[document], marks[some], length
+            words.hashes[block], starts[document : end + 1] - starts[document], marks[block], length
         )
         yield keys, places + starts[document]
         document = end

@@ -79,13 +79,13 @@ class OriginalTexts:
         at = np.stack([start, end], axis=1)
         characters = at.copy()
         for first, data, offsets in self._buffers():
-            some = slice(*np.searchsorted(document, [first, first + len(offsets) - 1]))
-            if some.start == some.stop:
+            block = slice(*np.searchsorted(document, [first, first + len(offsets) - 1]))
+            if block.start == block.stop:
                 continue
-            base = offsets[document[some] - first]
+            base = offsets[document[block] - first]
             follows = np.flatnonzero((data & 0xC0) == 0x80)  # bytes of a character after its first
-            before = np.searchsorted(follows, np.column_stack([base, base[:, None] + at[some]]))
-            characters[some] -= before[:, 1:] - before[:, :1]
+            before = np.searchsorted(follows, np.column_stack([base, base[:, None] + at[block]]))
+            characters[block] -= before[:, 1:] - before[:, :1]
         return TextParts(
             row=self.rows[document], start=characters[:, 0], end=characters[:, 1], start_byte=start, end_byte=end
         )
@@ -200,26 +200,28 @@ def _usual(passage: I64, classes: np.ndarray, words: I64) -> I64:
     return rows[best][first]
 
 
-def told_apart(found: Passages, numbers: I64, n: int) -> list[int]:
+def told_apart(found_passages: Passages, numbers: I64, n: int) -> list[int]:
     """Return the first ``n`` passages without those that mostly lie inside earlier ones, where they first stand."""
     chosen, covered = list[int](), defaultdict[int, list[tuple[int, int]]](list)
-    bounds = np.searchsorted(found.passage, np.stack([numbers, numbers + 1]))
+    bounds = np.searchsorted(found_passages.passage, np.stack([numbers, numbers + 1]))
     for number, first, last in zip(numbers.tolist(), *bounds.tolist(), strict=True):
-        at = int(found.usual[number])
-        start, end = int(found.parts.start[at]), int(found.parts.end[at])
-        others = covered[int(found.parts.row[at])]
+        at = int(found_passages.usual[number])
+        start, end = int(found_passages.parts.start[at]), int(found_passages.parts.end[at])
+        others = covered[int(found_passages.parts.row[at])]
         n_inside = max((min(end, other_end) - max(start, other_start) for other_start, other_end in others), default=0)
         if 2 * n_inside <= end - start:
             chosen.append(number)
             if len(chosen) == n:
                 break
-            rows, starts, ends = (getattr(found.parts, name)[first:last].tolist() for name in ("row", "start", "end"))
+            rows, starts, ends = (
+                getattr(found_passages.parts, name)[first:last].tolist() for name in ("row", "start", "end")
+            )
             for row, *edges in zip(rows, starts, ends, strict=True):
                 covered[row].append((edges[0], edges[1]))
     return chosen
 
 
-def write_passages(path: Path, found: Passages, places: Places, n_inputs: int, *, is_against: bool) -> None:
+def write_passages(path: Path, passages: Passages, places: Places, n_inputs: int, *, is_against: bool) -> None:
     """Write ``passages.parquet``: a row for each occurrence."""
     whole, truth = pa.int64(), pa.bool_()
     schema = pa.schema(
@@ -230,15 +232,15 @@ def write_passages(path: Path, found: Passages, places: Places, n_inputs: int, *
             *([pa.field("is_of_other_set", truth, nullable=False)] if is_against else []),
         ]
     )  # fmt: skip
-    parts = found.parts
+    parts = passages.parts
     with published_table(path, schema) as writer:
         for at in range(0, len(parts), ROWS_PER_GROUP):
-            some = slice(at, at + ROWS_PER_GROUP)
+            rows = slice(at, at + ROWS_PER_GROUP)
             columns = [
-                found.passage[some], places.ids.take(pa.array(parts.row[some])), parts.row[some],
-                *(getattr(parts, name)[some] for name in _BOUNDS), found.words[some],
-                found.occurrences[found.passage[some]], found.documents[found.passage[some]], found.is_first[some],
-                found.is_own[some], *([parts.row[some] >= n_inputs] if is_against else []),
+                passages.passage[rows], places.ids.take(pa.array(parts.row[rows])), parts.row[rows],
+                *(getattr(parts, name)[rows] for name in _BOUNDS), passages.words[rows],
+                passages.occurrences[passages.passage[rows]], passages.documents[passages.passage[rows]],
+                passages.is_first[rows], passages.is_own[rows], *([parts.row[rows] >= n_inputs] if is_against else []),
             ]  # fmt: skip
             writer.write_table(pa.table([pa.array(column) for column in columns], schema=schema))
 
@@ -266,7 +268,7 @@ class RepeatedCharacters:
 
     @classmethod
     def of(
-        cls, texts: OriginalTexts, corpus: Corpus, windows: Windows, flags: np.ndarray, found: Passages
+        cls, texts: OriginalTexts, corpus: Corpus, windows: Windows, flags: np.ndarray, passages: Passages
     ) -> RepeatedCharacters:
         """Count the characters."""
         n = texts.n_inputs
@@ -275,7 +277,7 @@ class RepeatedCharacters:
             for flag in (REPEATED, COPIED, OWN)
         )
         n_words = np.diff(texts.words.starts)[np.argsort(texts.rows)][:n]
-        n_passages = np.bincount(found.parts.row[~found.is_own], minlength=len(corpus))[:n]
+        n_passages = np.bincount(passages.parts.row[~passages.is_own], minlength=len(corpus))[:n]
         return cls(
             n_words=n_words, characters=corpus.n_characters[:n], repeated=repeated, copied=copied, own=own,
             n_passages=n_passages,
@@ -316,15 +318,15 @@ def write_cuts(path: Path, cuts: TextParts, places: Places, texts: Sequence[Chun
     )  # fmt: skip
     with published_table(path, schema) as writer:
         for at in range(0, len(cuts), _CUTS_AT_ONCE):
-            some = slice(at, at + _CUTS_AT_ONCE)
-            originals = texts_of(texts, cuts.row[some])
-            bounds = zip(originals, cuts.start[some].tolist(), cuts.end[some].tolist(), strict=True)
+            rows = slice(at, at + _CUTS_AT_ONCE)
+            originals = texts_of(texts, cuts.row[rows])
+            bounds = zip(originals, cuts.start[rows].tolist(), cuts.end[rows].tolist(), strict=True)
             columns = [
-                places.ids.take(pa.array(cuts.row[some])), cuts.row[some],
-                *(getattr(cuts, name)[some] for name in _BOUNDS), [text[a:b] for text, a, b in bounds],
+                places.ids.take(pa.array(cuts.row[rows])), cuts.row[rows],
+                *(getattr(cuts, name)[rows] for name in _BOUNDS), [text[a:b] for text, a, b in bounds],
             ]  # fmt: skip
             writer.write_table(
-                pa.table([pa.array(one, field.type) for one, field in zip(columns, schema)], schema=schema)
+                pa.table([pa.array(column, field.type) for column, field in zip(columns, schema)], schema=schema)
             )
 
 
@@ -334,33 +336,33 @@ _CUTS_AT_ONCE = 1 << 12
 def cuts_by_line(cuts: TextParts, lines: I64, first_row: int) -> dict[int, list[tuple[int, int]]]:
     """Return the cuts of the documents of a source by their lines."""
     by_line = defaultdict[int, list[tuple[int, int]]](list)
-    some = slice(*np.searchsorted(cuts.row, [first_row, first_row + len(lines)]))
+    block = slice(*np.searchsorted(cuts.row, [first_row, first_row + len(lines)]))
     for row, start, end in zip(
-        cuts.row[some].tolist(), cuts.start[some].tolist(), cuts.end[some].tolist(), strict=True
+        cuts.row[block].tolist(), cuts.start[block].tolist(), cuts.end[block].tolist(), strict=True
     ):
         by_line[int(lines[row - first_row])].append((start, end))
     return by_line
 
 
-def annotation_columns(found: Passages, shares: RepeatedCharacters, is_readable: Bool) -> pa.Table:
+def annotation_columns(passages: Passages, shares: RepeatedCharacters, is_readable: Bool) -> pa.Table:
     """Return the columns of ``--annotate``: each passage as its bounds and its number, and shares of characters."""
     n = len(shares.characters)
-    mine = np.flatnonzero(found.parts.row < n)
-    mine = mine[np.lexsort((found.parts.start[mine], found.parts.row[mine]))]
-    values = np.column_stack([found.parts.start[mine], found.parts.end[mine], found.passage[mine]]).reshape(-1)
+    mine = np.flatnonzero(passages.parts.row < n)
+    mine = mine[np.lexsort((passages.parts.start[mine], passages.parts.row[mine]))]
+    values = np.column_stack([passages.parts.start[mine], passages.parts.end[mine], passages.passage[mine]]).reshape(-1)
     spans = pa.ListArray.from_arrays(pa.array(np.arange(0, len(values) + 1, 3), pa.int32()), pa.array(values))
-    ends = np.searchsorted(found.parts.row[mine], np.arange(n + 1))
-    own, repeated = shares.share(shares.own), shares.share(shares.repeated)
+    ends = np.searchsorted(passages.parts.row[mine], np.arange(n + 1))
+    own_share, repeated = shares.share(shares.own), shares.share(shares.repeated)
     return pa.table(
         {
             "nearkin_passages": pa.ListArray.from_arrays(pa.array(ends, pa.int32()), spans),
-            "nearkin_own_share": pa.array(own, mask=~is_readable),
+            "nearkin_own_share": pa.array(own_share, mask=~is_readable),
             "nearkin_repeated_share": pa.array(repeated, mask=~is_readable),
         }
     )
 
 
-def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
+def boilerplate(passages: Passages, group: I64, share: float) -> dict[int, float]:
     """Return passages in more than a share of the documents of a group, the most frequent first, with their shares.
 
     So many that ``--ignore`` takes the file with them; one that is too long for it is left out.
@@ -370,22 +372,24 @@ def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
     group : int64 array, shape (n_inputs,)
         Group of each document; -1 if it is in none.
     """
-    rows = found.parts.row
-    is_counted = ~found.is_own & (rows < len(group))
+    rows = passages.parts.row
+    is_counted = ~passages.is_own & (rows < len(group))
     is_counted[is_counted] = group[rows[is_counted]] >= 0
     n_groups = int(group.max(initial=0)) + 1
-    cells, n_documents = np.unique(found.passage[is_counted] * n_groups + group[rows[is_counted]], return_counts=True)
+    cells, n_documents = np.unique(
+        passages.passage[is_counted] * n_groups + group[rows[is_counted]], return_counts=True
+    )
     sizes = np.bincount(group[group >= 0], minlength=n_groups)
     shares = n_documents / sizes[cells % n_groups]
-    best = np.zeros(len(found))
+    best = np.zeros(len(passages))
     is_frequent = (shares > share) & (n_documents >= _MIN_DOCUMENTS)
     np.maximum.at(best, (cells // n_groups)[is_frequent], shares[is_frequent])
     chosen = np.flatnonzero(best)
-    order = np.lexsort((chosen, -best[chosen], -found.documents[chosen]))
+    order = np.lexsort((chosen, -best[chosen], -passages.documents[chosen]))
     proposed, left = dict[int, float](), MAX_FILE_BYTES - _BYTES_BESIDE
-    for number in told_apart(found, chosen[order], _MAX_PROPOSED):
-        usual = found.usual[number]
-        size = int(found.parts.end_byte[usual] - found.parts.start_byte[usual]) + _BYTES_BESIDE
+    for number in told_apart(passages, chosen[order], _MAX_PROPOSED):
+        usual = passages.usual[number]
+        size = int(passages.parts.end_byte[usual] - passages.parts.start_byte[usual]) + _BYTES_BESIDE
         if size <= left:
             proposed[number] = float(best[number])
             left -= size

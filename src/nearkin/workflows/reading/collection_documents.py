@@ -82,10 +82,10 @@ class CollectionDocuments(StoredDocuments):
     @property
     def digest(self) -> str:
         """SHA-256 of the collection's own id, and of the numbers and sizes of its documents and texts."""
-        told = hashlib.sha256(self.collection.encode())
+        checksum = hashlib.sha256(self.collection.encode())
         for column in (self.rows, self.contents, self.sizes, self.unread):
-            told.update(column.astype("<i8").tobytes())
-        return told.hexdigest()
+            checksum.update(column.astype("<i8").tobytes())
+        return checksum.hexdigest()
 
     @property
     def end_row(self) -> int:
@@ -104,11 +104,11 @@ class CollectionDocuments(StoredDocuments):
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`; a damaged text is a problem of its document."""
         with _opened(self.place, self.is_read_only) as store:
-            for some in self._parts():
+            for block in self._parts():
                 with store.reading() as connection:
-                    batch = self._batch(connection, some)
+                    batch = self._batch(connection, block)
                 yield batch
-                progress.advance(int(self.sizes[some].sum()))
+                progress.advance(int(self.sizes[block].sum()))
             for numbers in in_slices(self.unread.tolist()):
                 with store.reading() as connection:
                     batch = _unread_batch(connection, numbers)
@@ -127,28 +127,28 @@ class CollectionDocuments(StoredDocuments):
             yield slice(start, end)
             start = end
 
-    def _batch(self, connection: Connection, some: slice) -> pa.RecordBatch:
-        rows = self.rows[some].tolist()
+    def _batch(self, connection: Connection, block: slice) -> pa.RecordBatch:
+        rows = self.rows[block].tolist()
         columns = documents.c.row, documents.c.doc_id, contents.c.digest, contents.c.text
         joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
         query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
-        found = connection.execute(query).all()
+        records = connection.execute(query).all()
         document_rows(connection, documents.c.row, rows)  # refuses those that were changed since `now`
-        if len(found) != len(rows):
-            n_gone = len(rows) - len(found)
+        if len(records) != len(rows):
+            n_gone = len(rows) - len(records)
             raise CollectionError(
                 f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
                 f"store. Run nearkin fsck COLLECTION, and restore the database from a backup."
             )
-        texts = [_text(digest, text) for _, _, digest, text in found]
+        texts = [_text(digest, text) for _, _, digest, text in records]
         problem = "damaged: its stored text is damaged: run nearkin fsck COLLECTION"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
         return pa.RecordBatch.from_arrays(
             [
-                pa.array([doc_id for _, doc_id, *_ in found], pa.large_string()),
+                pa.array([doc_id for _, doc_id, *_ in records], pa.large_string()),
                 pa.array(texts, pa.large_binary()),
-                pa.array(self.rows[some] + 1),
+                pa.array(self.rows[block] + 1),
                 pa.array([None if text is not None else problem for text in texts], pa.large_string()),
                 pa.nulls(len(rows), pa.float64()),
                 parents,
@@ -171,29 +171,29 @@ def _unread(connection: Connection) -> I64:
 
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
     query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
-    found = connection.execute(query).all()
-    if len(found) < len(numbers):
+    records = connection.execute(query).all()
+    if len(records) < len(numbers):
         raise CollectionError("The exceptions of the collection were changed while it was read. Run the command again.")
-    parents, told = _origin_columns([own_values(row) for row in found])
-    nothing = [None] * len(found)
+    parents, origin_column = _origin_columns([own_values(row) for row in records])
+    nothing = [None] * len(records)
     return pa.RecordBatch.from_arrays(
         [
-            pa.array([row.doc_id for row in found], pa.large_string()),
+            pa.array([row.doc_id for row in records], pa.large_string()),
             pa.array(nothing, pa.large_binary()),
-            pa.array([row.number + 1 for row in found], pa.int64()),
-            pa.array([f"{row.exception}: {row.sentence or row.exception}" for row in found], pa.large_string()),
+            pa.array([row.number + 1 for row in records], pa.int64()),
+            pa.array([f"{row.exception}: {row.sentence or row.exception}" for row in records], pa.large_string()),
             pa.array(nothing, pa.float64()),
             parents,
-            told,
+            origin_column,
         ],
         schema=DOCUMENTS_SCHEMA,
     )
 
 
-def _origin_columns(found: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.Array]:
-    told = [(None, None) if one is None else as_arrow(one) for one in found]
-    parents = pa.array([parent for parent, _ in told], pa.large_string())
-    return parents, pa.array([origin for _, origin in told], ORIGIN_TYPE)
+def _origin_columns(values: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.Array]:
+    pairs = [(None, None) if value is None else as_arrow(value) for value in values]
+    parents = pa.array([parent for parent, _ in pairs], pa.large_string())
+    return parents, pa.array([origin for _, origin in pairs], ORIGIN_TYPE)
 
 
 def _opened(place: Place, is_read_only: bool) -> Store:
@@ -219,11 +219,11 @@ def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64
         query = query.where(documents.c.row < end_row)
     parts, last = [np.zeros((0, 3), np.int64)], -1
     while True:
-        some = query.where(documents.c.row > last).order_by(documents.c.row).limit(_ROWS_AT_A_TIME)
-        found = connection.execute(some).all()
-        if not found:
+        page = query.where(documents.c.row > last).order_by(documents.c.row).limit(_ROWS_AT_A_TIME)
+        records = connection.execute(page).all()
+        if not records:
             break
-        parts.append(np.array([(row, content, n_bytes or 0) for row, content, n_bytes in found], np.int64))
-        last = int(found[-1][0])
+        parts.append(np.array([(row, content, n_bytes or 0) for row, content, n_bytes in records], np.int64))
+        last = int(records[-1][0])
     rows, numbers, sizes = np.concatenate(parts).T
     return np.ascontiguousarray(rows), np.ascontiguousarray(numbers), np.ascontiguousarray(sizes)

@@ -90,7 +90,7 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64, first_row: int) -> Ite
             parent=prepared[PARENT][row].as_py() if PARENT in names else None,
             exception=exception or ("empty" if why is None else reason_of(why)),
             is_partial=is_partial,
-            sentence="; ".join(dict.fromkeys(one for one in sentences if one)),
+            sentence="; ".join(dict.fromkeys(sentence for sentence in sentences if sentence)),
             kind=origin.get("kind"),
             sha256=origin.get("sha256"),
             size_bytes=origin.get("size_bytes"),
@@ -104,8 +104,10 @@ def named(exceptions: Sequence[ExceptionRow], documents: pa.Table) -> list[Excep
     """Return exceptions with the ids and names of all documents, once all were read."""
     ids, names = documents["id"], documents["name"]
     return [
-        one if one.row is None else replace(one, given_id=ids[one.row].as_py(), doc_id=names[one.row].as_py())
-        for one in exceptions
+        exception
+        if exception.row is None
+        else replace(exception, given_id=ids[exception.row].as_py(), doc_id=names[exception.row].as_py())
+        for exception in exceptions
     ]
 
 
@@ -118,13 +120,19 @@ def exception_lines(
     ``files`` by the numbers of sources.
     """
     lines = list[Sequence[object]]()
-    for one in exceptions:
-        of_bytes: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
-        if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
+    for exception in exceptions:
+        of_bytes: tuple[object, ...] = (exception.kind, exception.sha256, exception.size_bytes)
+        if exception.kind is None and (file := files.get(exception.source)) is not None and file.format in FORMATS:
             kind = "text" if file.format == "file" else file.format
-            of_bytes = (kind_of_plain(kind, one.exception), file.sha256, file.size_bytes)
-        what = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
-        lines.append((*what, *of_bytes, names[one.source], one.line, one.doc_id))
+            of_bytes = (kind_of_plain(kind, exception.exception), file.sha256, file.size_bytes)
+        what = (
+            exception.given_id,
+            exception.parent,
+            exception.exception,
+            str(exception.is_partial).lower(),
+            exception.sentence,
+        )
+        lines.append((*what, *of_bytes, names[exception.source], exception.line, exception.doc_id))
     return lines
 
 
@@ -165,8 +173,12 @@ def exceptions_of_collections(sources: Sequence[Source], known: Sequence[Excepti
     beside = list[ExceptionRow]()
     for number, source in enumerate(sources):
         if isinstance(source, StoredSource) and source.format == "collection":
-            listed = {one.given_id for one in known if one.source == number}
-            beside += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
+            listed = {exception.given_id for exception in known if exception.source == number}
+            beside += [
+                listed_exception(exception, number)
+                for exception in _without_document(source)
+                if exception.doc_id not in listed
+            ]
     return beside
 
 
@@ -182,18 +194,18 @@ def _without_document(source: StoredSource) -> Sequence[StoredException]:
         return exceptions_without_document(connection)
 
 
-def listed_exception(one: StoredException, source: int) -> ExceptionRow:
+def listed_exception(exception: StoredException, source: int) -> ExceptionRow:
     """Return a stored exception as it is listed in ``exceptions.csv``, without a place."""
     return ExceptionRow(
-        doc_id=one.doc_id,
-        given_id=one.doc_id,
-        parent=one.parent,
-        exception=one.exception,
-        is_partial=one.is_partial,
-        sentence=one.sentence,
-        kind=one.kind,
-        sha256=one.sha256,
-        size_bytes=one.size_bytes,
+        doc_id=exception.doc_id,
+        given_id=exception.doc_id,
+        parent=exception.parent,
+        exception=exception.exception,
+        is_partial=exception.is_partial,
+        sentence=exception.sentence,
+        kind=exception.kind,
+        sha256=exception.sha256,
+        size_bytes=exception.size_bytes,
         source=source,
-        is_extracted=one.extractor is not None,
+        is_extracted=exception.extractor is not None,
     )

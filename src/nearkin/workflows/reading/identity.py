@@ -95,22 +95,22 @@ def with_digests(sources: Sequence[Source], resources: Resources, meter: Meter) 
     """
     if not sources:
         return ()
-    found = []
+    hashed = []
     with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:
         for source in map_ordered(digested, sources, threads=resources.n_threads):
-            found.append(source)
+            hashed.append(source)
             progress.advance(source.size_bytes)
-    return tuple(found)
+    return tuple(hashed)
 
 
 def digested_sides(
     sides: Mapping[str, Sequence[Source]], run: JobRun, resources: Resources
 ) -> dict[str, tuple[Source, ...]]:
     """Return all sources of a run as they are now; ResumeError if the digests are not those of the interrupted run."""
-    found = {side: with_digests([*map(seen, sources)], resources, run.meter) for side, sources in sides.items()}
+    by_side = {side: with_digests([*map(seen, sources)], resources, run.meter) for side, sources in sides.items()}
     now = {
         side: {shown_path(source.path): [source.sha256, source.texts_sha256] for source in sources}
-        for side, sources in found.items()
+        for side, sources in by_side.items()
     }
     if run.input_digests.exists():
         before = read_work_json(run.input_digests)
@@ -122,7 +122,7 @@ def digested_sides(
         raise missing_file(run.input_digests)
     else:
         write_checked_json(run.input_digests, now, durable=False)
-    return found
+    return by_side
 
 
 def fingerprint_of(sources: Sequence[Source]) -> dict[str, object]:

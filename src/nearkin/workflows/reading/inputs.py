@@ -303,14 +303,14 @@ def is_loose(source: Source | InputFile) -> bool:
 
 def places_in(inputs: Iterable[Input]) -> list[str]:
     """Return the names of all sources in results, in order."""
-    return [place for one in inputs for place in one.places]
+    return [place for part in inputs for place in part.places]
 
 
 def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
     """Return the inputs of several sides; a file that shares its name with any other has its path."""
-    everything = [source for one in chain.from_iterable(sides) for source in one.sources]
+    everything = [source for part in chain.from_iterable(sides) for source in part.sources]
     placed = iter(with_places([replace(source, place=None) for source in everything]))
-    return [tuple(replace(one, sources=tuple(next(placed) for _ in one.sources)) for one in side) for side in sides]
+    return [tuple(replace(part, sources=tuple(next(placed) for _ in part.sources)) for part in side) for side in sides]
 
 
 def with_places(sources: Sequence[Source]) -> list[Source]:

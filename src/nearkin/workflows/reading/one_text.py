@@ -86,9 +86,9 @@ def read_one_document(
             document = _document_at(prepared, at, texts.names[0])
             if not with_inside:
                 return document
-        inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
-        others += (one for one, why in zip(ids, problems, strict=True) if why is None)
-        problem = problem or next((f"{one}: {sentence_of(why)}" for one, why in zip(ids, problems) if why), "")
+        inside += (member for member in ids if str(member).startswith(f"{doc_id}{BETWEEN}"))
+        others += (member for member, why in zip(ids, problems, strict=True) if why is None)
+        problem = problem or next((f"{member}: {sentence_of(why)}" for member, why in zip(ids, problems) if why), "")
     if document is not None:
         return replace(document, inside=tuple(inside))
     if len(texts.names) != 1:
@@ -125,7 +125,7 @@ def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
 def _file_of(doc_id: str) -> str:
     """Return the shortest beginning of a document's id that is a file."""
     if not os.path.lexists(doc_id):
-        for place in (found.start() for found in re.finditer(BETWEEN, doc_id)):
+        for place in (occurrence.start() for occurrence in re.finditer(BETWEEN, doc_id)):
             if os.path.isfile(doc_id[:place]):
                 return doc_id[:place]
     return doc_id

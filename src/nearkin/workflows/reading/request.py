@@ -82,11 +82,11 @@ class ReadingRequest:
         self, inputs: Sequence[str | StoredSource], text: str | None = None, doc_id: str | None = None
     ) -> ReadingRequest:
         """Request the documents of ``--against``, read as these except for their own columns."""
-        own = {"file_format": None, "text": text, "doc_id": doc_id}
+        columns = {"file_format": None, "text": text, "doc_id": doc_id}
         return replace(
             self, inputs=inputs, text=text or self.text, doc_id=doc_id or self.doc_id,
             named=names_of_columns("against", text=(text, self.text), id=(doc_id, self.doc_id)),
-            optional=frozenset(name for name, column in own.items() if column is None),
+            optional=frozenset(name for name, column in columns.items() if column is None),
         )  # fmt: skip
 
     def as_read(self) -> HowRead:
@@ -140,14 +140,14 @@ class ReadingRequest:
                 sources[part.path] = part
                 guesses += _in_words(part)
                 continue
-            found = resolve_sources(
+            resolved = resolve_sources(
                 part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=self.optional,
                 encoding=self.encoding, stdin=self.stdin, in_order=in_order, rules=self.rules, without=without,
             )  # fmt: skip
-            for source in found.sources:
+            for source in resolved.sources:
                 sources.setdefault(source.path, source)
-            guesses += found.guesses
-            not_read += found.not_read
+            guesses += resolved.guesses
+            not_read += resolved.not_read
         for guess in guesses if is_said else ():
             progress.say(guess)
         return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
@@ -169,11 +169,11 @@ class ReadingRequest:
     def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
         """Return the sources, with their columns, else SourceError; guesses are reported if ``check`` accepts them."""
         with columns_named(self.named):
-            found = self.found(progress, is_said=False)
-            texts = Texts(inputs_of(found.sources), self.rules, found.not_read)
+            resolved = self.found(progress, is_said=False)
+            texts = Texts(inputs_of(resolved.sources), self.rules, resolved.not_read)
             if check is not None:
                 check(texts)
-            for guess in found.guesses:
+            for guess in resolved.guesses:
                 progress.say(guess)
         return texts
 
@@ -215,7 +215,7 @@ def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dic
     >>> names_of_columns("left", text=(None, None))
     {'text': 'left_text'}
     """
-    return {name: f"{side}_{name}" for name, (own, of_both) in columns.items() if own or not of_both}
+    return {name: f"{side}_{name}" for name, (is_own, of_both) in columns.items() if is_own or not of_both}
 
 
 Kind = Literal["memory", "collection", "results", "file"]
@@ -273,7 +273,7 @@ def _in_words(source: StoredSource) -> list[str]:
 
     documents = source.documents
     if isinstance(documents, KeptDocuments):
-        sources = [source for one in documents.again.inputs for source in one.sources]
+        sources = [source for part in documents.again.inputs for source in part.sources]
         files = [printable(source.path) for source in sources if not isinstance(source, StoredSource)]
         where = f", read from {first_of(files, 1)}" if files else ""
         return [f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"]
@@ -288,12 +288,12 @@ def not_read_files(not_read: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | No
 
     listed = [
         NotReadFiles(
-            place=printable(one.place),
-            reason=one.reason,
-            n=len(one.paths),
-            paths=tuple(printable(path) for path in one.paths[:_N_PATHS]),
+            place=printable(unread.place),
+            reason=unread.reason,
+            n=len(unread.paths),
+            paths=tuple(printable(path) for path in unread.paths[:_N_PATHS]),
         )
-        for one in not_read
+        for unread in not_read
     ]
     return tuple(listed) or None
 

@@ -63,7 +63,7 @@ class Reread:
     @property
     def size_bytes(self) -> int:
         """Size of all inputs."""
-        return sum(one.size_bytes for one in self.inputs)
+        return sum(part.size_bytes for part in self.inputs)
 
     def source_names(self, rows: I64) -> pa.LargeStringArray:
         """Return the name of the source of each row."""
@@ -81,39 +81,39 @@ class Reread:
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
         """Yield documents with their rows, and the name of the source of those without an id."""
         start = first = 0
-        for one in self.inputs:
-            ends = start + np.cumsum(self.counts[first : first + len(one.sources)])
-            end, first = int(ends[-1]), first + len(one.sources)
+        for part in self.inputs:
+            ends = start + np.cumsum(self.counts[first : first + len(part.sources)])
+            end, first = int(ends[-1]), first + len(part.sources)
             inside = None if wanted is None else wanted[slice(*np.searchsorted(wanted, [start, end]))]
             if inside is None or len(inside):
-                yield from _of_input(one, start, ends, inside, progress)
+                yield from _of_input(part, start, ends, inside, progress)
             else:
-                progress.advance(one.size_bytes)
+                progress.advance(part.size_bytes)
             start = end
 
 
 def _of_input(
-    one: Input, start: int, ends: I64, wanted: I64 | None, progress: Progress
+    part: Input, start: int, ends: I64, wanted: I64 | None, progress: Progress
 ) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
     rows: I64 | range = range(start, int(ends[-1]))
-    if one.is_loose and wanted is not None:
+    if part.is_loose and wanted is not None:
         # only files with documents that are wanted are opened
         starts = np.concatenate([[start], ends[:-1]])
         opened = np.flatnonzero(np.searchsorted(wanted, starts) < np.searchsorted(wanted, ends)).tolist()
-        one = replace(one, sources=tuple(one.sources[i] for i in opened))
+        part = replace(part, sources=tuple(part.sources[i] for i in opened))
         rows = np.concatenate([np.arange(starts[i], ends[i]) for i in opened])
     n_read = 0
-    for batch, _ in one.batches(progress):
+    for batch, _ in part.batches(progress):
         here = np.asarray(rows[n_read : n_read + batch.num_rows], np.int64)
         n_read += batch.num_rows
         if n_read > len(rows):
             break
         if wanted is None:
-            yield here, batch, one.names[0]
-        elif len(found := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
-            yield found, batch.take(pa.array(np.searchsorted(here, found))), one.names[0]
+            yield here, batch, part.names[0]
+        elif len(chosen := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
+            yield chosen, batch.take(pa.array(np.searchsorted(here, chosen))), part.names[0]
     if n_read != len(rows):
-        raise changed(one.names[0] if len(one.names) == 1 else f"One of {first_of(one.names, _SHOWN)}")
+        raise changed(part.names[0] if len(part.names) == 1 else f"One of {first_of(part.names, _SHOWN)}")
 
 
 def reread(
@@ -287,13 +287,13 @@ class KeptDocuments(StoredDocuments):
         """Whether the files, and the manifest of the run, are as they were."""
         manifest = self.directory / MANIFEST
         is_same_run = manifest.exists() and _sha256_of(manifest) == self.manifest_sha256
-        return is_same_run and all(is_unchanged(source) for one in self.again.inputs for source in one.sources)
+        return is_same_run and all(is_unchanged(source) for part in self.again.inputs for source in part.sources)
 
     def keeping(self, keep_column: str | None, name: str) -> KeptDocuments:
         """Return the documents with the values of a column to keep by; SourceError if a file has none."""
         if keep_column is None:
             return self
-        inputs = [_with_column(one, keep_column) for one in self.again.inputs]
+        inputs = [_with_column(part, keep_column) for part in self.again.inputs]
         return replace(self, again=replace(self.again, inputs=inputs))
 
     def named(self, lines: pa.Int64Array) -> pa.LargeStringArray:
@@ -335,19 +335,19 @@ def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
     return column.combine_chunks().take(pa.array(rows))
 
 
-def _with_column(one: Input, keep_column: str) -> Input:
-    if isinstance(one.source, StoredSource):
-        documents = one.source.documents.keeping(keep_column, one.source.name)
-        return replace(one, sources=(replace(one.source, documents=documents),))
-    check_keep_column([one.source], keep_column)
-    return replace(one, keep_column=keep_column)
+def _with_column(part: Input, keep_column: str) -> Input:
+    if isinstance(part.source, StoredSource):
+        documents = part.source.documents.keeping(keep_column, part.source.name)
+        return replace(part, sources=(replace(part.source, documents=documents),))
+    check_keep_column([part.source], keep_column)
+    return replace(part, keep_column=keep_column)
 
 
 def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequence[InputFile], I64]:
     inputs = manifest.inputs
     if manifest.kept is None:
         return inputs, rows
-    ends = np.cumsum([one.n_documents for one in inputs])
+    ends = np.cumsum([part.n_documents for part in inputs])
     n_kept = np.diff(np.searchsorted(rows, np.concatenate([[0], ends])))
     files = []
     for kept in manifest.kept:

@@ -211,13 +211,13 @@ def named_column(path: Path, header: Sequence[str], wanted: str | None, paramete
 
 def usual_columns(path: Path, header: Sequence[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
     """Return the places of usual names, the likeliest first, without that of the other column."""
-    names, found = [plain_name(name) for name in header], list[int]()
+    names, positions = [plain_name(name) for name in header], list[int]()
     for name in usual:
-        places = [place for place, one in enumerate(names) if one == name and place != taken]
+        places = [place for place, title in enumerate(names) if title == name and place != taken]
         if len(places) > 1:
             raise repeated_column(path, header[places[0]])
-        found += places
-    return found
+        positions += places
+    return positions
 
 
 def id_columns(path: Path, header: Sequence[str], taken: int | None = None) -> list[int]:

@@ -81,7 +81,7 @@ class Texts:
         not_read: Sequence[NotRead] = (),
     ) -> None:
         self.not_read = not_read
-        self.sources = [source for one in inputs for source in one.sources]
+        self.sources = [source for part in inputs for source in part.sources]
         self.inputs = inputs
         self.rules = rules
         self.id_kind = IdKind.NONE
@@ -99,7 +99,7 @@ class Texts:
     @property
     def exceptions(self) -> list[ExceptionRow]:
         """Documents without a text, or with a part of it, in reading order."""
-        return [one for _, some in sorted(self._exceptions.items()) for one in some]
+        return [row for _, rows in sorted(self._exceptions.items()) for row in rows]
 
     def all_exceptions(self, documents: pa.Table) -> list[ExceptionRow]:
         """Return the exceptions with the ids and names of `documents`; those of collections without one follow."""
@@ -118,22 +118,24 @@ class Texts:
         from nearkin.workflows.reading.identity import input_file, seen, with_digests
 
         exceptions, files = self.all_exceptions(documents), dict(enumerate(described or ()))
-        if not any(one.is_extracted for one in exceptions):
+        if not any(exception.is_extracted for exception in exceptions):
             return []
         if described is None:
-            needed = sorted({one.source for one in exceptions if one.kind is None})
+            needed = sorted({exception.source for exception in exceptions if exception.kind is None})
             sources = with_digests([seen(self.sources[number]) for number in needed], resources, meter)
             files = dict(zip(needed, map(input_file, sources), strict=True))
         return exception_lines(exceptions, self.places, files)
 
     def take_exceptions(self, first_row: int, exceptions: Sequence[ExceptionRow]) -> None:
         """Note the exceptions, with their rows, of documents that another process read."""
-        self._exceptions[first_row] = [replace(one, row=first_row + (one.row or 0)) for one in exceptions]
+        self._exceptions[first_row] = [
+            replace(exception, row=first_row + (exception.row or 0)) for exception in exceptions
+        ]
 
     @property
     def names(self) -> list[str]:
         """Names of the sources, in the order of their numbers."""
-        return [printable(name) for one in self.inputs for name in one.names]
+        return [printable(name) for part in self.inputs for name in part.names]
 
     @property
     def paths(self) -> list[str]:
@@ -148,7 +150,7 @@ class Texts:
     @property
     def size_bytes(self) -> int:
         """Size of all files; 0 if unknown."""
-        return sum(one.size_bytes for one in self.inputs)
+        return sum(part.size_bytes for part in self.inputs)
 
     @property
     def can_be_read_again(self) -> bool:
@@ -158,13 +160,13 @@ class Texts:
     def raw_batches(self, progress: Progress) -> Iterator[RawBatch]:
         """Yield batches as read."""
         first, self.n_documents = 0, 0
-        for one in self.inputs:
-            for batch, sources in one.batches(progress):
+        for part in self.inputs:
+            for batch, sources in part.batches(progress):
                 self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
-                self._note_damage(batch, one.names)
-                yield RawBatch(batch, sources + first, one.source.name, self.n_documents)
+                self._note_damage(batch, part.names)
+                yield RawBatch(batch, sources + first, part.source.name, self.n_documents)
                 self.n_documents += batch.num_rows
-            first += len(one.sources)
+            first += len(part.sources)
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):
@@ -220,12 +222,12 @@ def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) 
 
 def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
     """Check that not too many documents are unreadable; see `ReadingRules.check_readable`."""
-    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
+    n_unreadable = sum(len(document) - document["problem"].null_count for document in documents)
     if n_unreadable:
-        first = next(some for some in documents if some["problem"].null_count < len(some))
+        first = next(document for document in documents if document["problem"].null_count < len(document))
         where = first_problem(first, lambda row: str(first["source"][row]))
-        problems = (problem for some in documents for problem in some["problem"].drop_null().to_pylist())
-        n_beside = sum(is_beside(one, with_ocr=rules.ocr is not None) for one in problems)
+        problems = (problem for document in documents for problem in document["problem"].drop_null().to_pylist())
+        n_beside = sum(is_beside(problem, with_ocr=rules.ocr is not None) for problem in problems)
         rules.check_readable(n_unreadable, sum(map(len, documents)), where, n_beside=n_beside, of=of)
 
 
@@ -233,16 +235,16 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
     """Return the files of which only a part was used, by the same columns."""
     from nearkin.manifests.stored import DamagedFile
 
-    found: list[DamagedFile] = []
-    for some in documents:
-        if some["problem"].null_count < len(some):
-            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
-            found += [
-                DamagedFile(path=one["source"], line=one["line"], problem=sentence_of(one["problem"]))
-                for one in bad
-                if is_rest_missing(one["problem"])
+    damaged: list[DamagedFile] = []
+    for document in documents:
+        if document["problem"].null_count < len(document):
+            bad = document.select(["source", "line", "problem"]).filter(document["problem"].is_valid()).to_pylist()
+            damaged += [
+                DamagedFile(path=row["source"], line=row["line"], problem=sentence_of(row["problem"]))
+                for row in bad
+                if is_rest_missing(row["problem"])
             ]
-    return tuple(found)
+    return tuple(damaged)
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
@@ -260,11 +262,13 @@ def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
         sources = table["source"].combine_chunks().dictionary_encode()
         of_sources, places = sources.dictionary.to_pylist(), sources.indices.to_numpy().astype(np.int64)
         distinct = renamed(names, rows, of_sources, places, table["line"].to_numpy())
-        said = [
+        sentences = [
             f"id repeated: {names[row].as_py()!r} was used before; this document is called {distinct[row].as_py()}"
             for row in rows
         ]
-        problems = pc.coalesce(problems, pc.replace_with_mask(problems, is_repeated, pa.array(said, problems.type)))
+        problems = pc.coalesce(
+            problems, pc.replace_with_mask(problems, is_repeated, pa.array(sentences, problems.type))
+        )
         names = distinct
     fields = [
         pa.field("id", ids.type), pa.field("name", names.type, nullable=False),

@@ -64,7 +64,7 @@ N_ROWS = 100
 
 
 def thread_files(
-    asked: ReadingRequest,
+    request: ReadingRequest,
     out: Path,
     options: MailOptions,
     *,
@@ -74,21 +74,21 @@ def thread_files(
 ) -> ThreadsManifest:
     """Find the threads of mails, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
-    found = asked.found(run.progress, without=out, with_unread=True)
-    sources = [seen(source) for source in found.sources]
-    texts = Texts(inputs_of(sources), asked.rules)
+    resolved = request.found(run.progress, without=out, with_unread=True)
+    sources = [seen(source) for source in resolved.sources]
+    texts = Texts(inputs_of(sources), request.rules)
     fingerprint = {"command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
         spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
         for folder in (spool.path, origins.path):
             make_work_folder(folder)
-        with run.stage("read", texts.size_bytes, "bytes") as told:
-            read = MailReader(texts, spool, origins).read(told)
+        with run.stage("read", texts.size_bytes, "bytes") as stage_progress:
+            read = MailReader(texts, spool, origins).read(stage_progress)
         with run.stage("thread"):
             quotations = Quotations(lambda mail: read.text_of(read.mails[mail]))
             nodes = thread_mails(read.mails, timedelta(days=options.window_days), quotations)
-        with run.stage("compare", len(read.with_spares), "documents") as told:
-            write_threads(run.results / TABLE, thread_rows(nodes, read, told, options=options), read)
+        with run.stage("compare", len(read.with_spares), "documents") as stage_progress:
+            write_threads(run.results / TABLE, thread_rows(nodes, read, stage_progress, options=options), read)
         inputs = [*map(input_file, with_digests(sources, Resources(), run.meter))]
         exceptions = texts.all_exceptions(read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
@@ -96,12 +96,12 @@ def thread_files(
         manifest = ThreadsManifest(
             parameters=options.in_words(),
             inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
-            encoding=asked.encoding,
-            reading=asked.as_read(),
+            encoding=request.encoding,
+            reading=request.as_read(),
             counts=_counts(run.results / TABLE, read, is_of_new_text=options.new_text_only),
             extraction=extraction_counts(read.origins, exceptions),
             damaged_files=texts.damaged_files or None,
-            not_read=not_read_files(found.not_read),
+            not_read=not_read_files(resolved.not_read),
         )
         if report:
             manifest = run.report(
@@ -162,7 +162,7 @@ class ReadMails:
     @property
     def with_spares(self) -> list[Mail]:
         """All mails, each with its spares."""
-        return [one for mail in self.mails for one in (mail, *mail.spares)]
+        return [message for mail in self.mails for message in (mail, *mail.spares)]
 
 
 class MailReader:
@@ -184,14 +184,14 @@ class MailReader:
             batch = self._texts.prepare(raw, AS_IT_CAME)
             self._take(number, batch)
             prepared = batch.prepared
-            own = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
-            self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **own}))
+            columns = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+            self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **columns}))
             self._facts.append(self._texts.facts(batch))
-            self._parents.append(own.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())))
+            self._parents.append(columns.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())))
             counts += np.bincount(batch.sources, minlength=n_sources)
         check_readable(self._facts, self._texts.rules)
         if not self._found:
-            raise _no_mail(self._n_rows, sum(not one.is_partial for one in self._texts.exceptions))
+            raise _no_mail(self._n_rows, sum(not exception.is_partial for exception in self._texts.exceptions))
         return self._joined(counts.tolist())
 
     def _take(self, number: int, batch: TextBatch) -> None:
@@ -209,10 +209,10 @@ class MailReader:
                 self._inside.setdefault((source, family), []).append(compared)
             elif row["mail"] is not None:
                 text = None if problems[i] is not None else prepared["text"][i].as_py()
-                told = row["sha256"] if text is None else " ".join(text.split())
+                content = row["sha256"] if text is None else " ".join(text.split())
                 mail = Mail(
                     name="", headers=Origin.of_row(row).mail or MailHeaders(), row=first + i, text=len(self._found),
-                    family=(source, ids[i]), digest=hashlib.sha256(told.encode()).digest(),
+                    family=(source, ids[i]), digest=hashlib.sha256(content.encode()).digest(),
                     is_read=text is not None and row["exception"] is None,
                 )  # fmt: skip
                 self._found.append(mail)
@@ -223,25 +223,25 @@ class MailReader:
     def _joined(self, n_by_source: list[int]) -> ReadMails:
         parents = pa.chunked_array(self._parents, pa.large_string())
         documents = self._texts.documents(self._facts).append_column("parent", parents)
-        names = documents["name"].combine_chunks().take(pa.array([one.row for one in self._found])).to_pylist()
+        names = documents["name"].combine_chunks().take(pa.array([message.row for message in self._found])).to_pylist()
         same = dict[bytes, list[Mail]]()
-        for name, found in zip(names, self._found, strict=True):
-            inside = frozenset(filter(None, self._inside.get(found.family, ())))
-            mail = replace(found, name=name, attachments=inside)
+        for name, bare in zip(names, self._found, strict=True):
+            inside = frozenset(filter(None, self._inside.get(bare.family, ())))
+            mail = replace(bare, name=name, attachments=inside)
             same.setdefault(_copy_key(mail), []).append(mail)
         mails = list[Mail]()
         for copies in same.values():
             copies.sort(key=lambda mail: mail.order)
             original = min(copies, key=lambda mail: mail.headers.bcc is None)  # the first with a Bcc, else the first
-            mails.append(replace(original, spares=tuple(one for one in copies if one is not original)))
+            mails.append(replace(original, spares=tuple(copy for copy in copies if copy is not original)))
         return ReadMails(
             mails=mails,
             texts=pa.chunked_array(gathered(self._spool.chunks(), "text"), pa.large_string()),
             documents=documents,
             origins=find_origins(self._origins.chunks()),
-            n_inside=sum(len(self._inside.get(one.family, ())) for one in self._found),
+            n_inside=sum(len(self._inside.get(message.family, ())) for message in self._found),
             n_by_source=n_by_source,
-            n_unreadable=sum(len(some) - some["problem"].null_count for some in self._facts),
+            n_unreadable=sum(len(fact) - fact["problem"].null_count for fact in self._facts),
         )
 
 
@@ -255,8 +255,8 @@ def _no_mail(n_documents: int, n_without: int) -> SourceError:
 def _copy_key(mail: Mail) -> bytes:
     """Return a key that two mails share if one is a duplicate spare of the other."""
     headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
-    told = (headers, mail.digest, mail.is_read, sorted(mail.attachments))
-    return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).digest()
+    parts = (headers, mail.digest, mail.is_read, sorted(mail.attachments))
+    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).digest()
 
 
 def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
@@ -376,8 +376,8 @@ def thread_rows(
     nodes: Sequence[ThreadNode], read: ReadMails, progress: Progress, *, options: MailOptions
 ) -> Iterator[list[Row]]:
     """Yield the rows of each thread, in the order of its tree."""
-    for _, some in groupby(nodes, key=lambda node: node.thread):
-        thread = list(some)
+    for _, members in groupby(nodes, key=lambda node: node.thread):
+        thread = list(members)
         verdicts = _verdicts(thread, read, is_new_text_only=options.new_text_only)
         n_mails = sum(1 + len(read.mails[mail].spares) for mail in verdicts)
         rows: list[Row] = [
@@ -424,27 +424,27 @@ def _rows_of(
         mail, verdict = read.mails[number], verdicts[number]
         same = (mail, *mail.spares)
         included_in = None if verdict.included_in is None else read.mails[verdict.included_in].name
-        for one in same:
-            is_spare, headers = one is not mail, one.headers
-            hidden = dict.fromkeys(own.headers.bcc for own in ([one] if is_spare else same) if own.headers.bcc)
+        for copy in same:
+            is_spare, headers = copy is not mail, copy.headers
+            hidden = dict.fromkeys(other.headers.bcc for other in ([copy] if is_spare else same) if other.headers.bcc)
             is_other = node.source == "headers" and parent is not None and _differ(headers, parent.headers)
             yield {
                 **place,
-                "name": one.name, "row": one.row, "subject": headers.subject, "sender": headers.sender,
-                "sent_at": headers.sent_at, "n_attachments": len(one.attachments),
+                "name": copy.name, "row": copy.row, "subject": headers.subject, "sender": headers.sender,
+                "sent_at": headers.sent_at, "n_attachments": len(copy.attachments),
                 "is_inclusive": not is_spare and verdict.reason is not None,
                 "reason": None if is_spare else verdict.reason, "is_duplicate_spare": is_spare,
                 "included_in": included_in or mail.name if is_spare else included_in,
                 "quotes_more": None if is_spare else verdict.quotes_more,
                 "bcc": ", ".join(hidden) or None,
-                "all_places": None if is_spare else [own.name for own in same],
+                "all_places": None if is_spare else [other.name for other in same],
                 "is_other_subject": is_other, "edrm_mih": edrm_hash(headers.message_id),
             }  # fmt: skip
 
 
 def _differ(answer: MailHeaders, mail: MailHeaders) -> bool:
-    own, other = base_subject(answer.subject).text, base_subject(mail.subject).text
-    return bool(own and other) and own != other
+    subject, other = base_subject(answer.subject).text, base_subject(mail.subject).text
+    return bool(subject and other) and subject != other
 
 
 def edrm_hash(message_id: str | None) -> str | None:

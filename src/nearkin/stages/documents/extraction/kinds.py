@@ -108,11 +108,11 @@ def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
         return _zip_kind(blob, name, declared)
     if known is not None and not known.is_text:
         return "image" if known.name in _IMAGES else "unsupported"
-    found = None if known is None else _MARKUP.get(known.name)
-    if declared == "eml" and found in (None, "mbox") and _FIELD.match(head.removeprefix(codecs.BOM_UTF8).lstrip()):
+    kind = None if known is None else _MARKUP.get(known.name)
+    if declared == "eml" and kind in (None, "mbox") and _FIELD.match(head.removeprefix(codecs.BOM_UTF8).lstrip()):
         return "eml"
-    if found is not None:
-        return found
+    if kind is not None:
+        return kind
     if declared == "html" or (declared == "mbox" and _POSTMARK.search(head)):
         return declared
     return "text" if known is None else "unsupported"
@@ -131,13 +131,13 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
     try:
         names = blob.archive.namelist()
         if "mimetype" in names and blob.archive.getinfo("mimetype").file_size < 256:
-            told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
-            return _OPEN_DOCUMENT.get(told, "zip")
+            mimetype = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
+            return _OPEN_DOCUMENT.get(mimetype, "zip")
     except ARCHIVE_FAULTS:
         return declared if declared in ZIPPED else "zip"
     if "[Content_Types].xml" in names:
         for prefix, kind in _OOXML:
-            if any(one.startswith(prefix) for one in names):
+            if any(member.startswith(prefix) for member in names):
                 return kind
     return "zip"
 

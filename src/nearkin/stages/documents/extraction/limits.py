@@ -65,7 +65,7 @@ class ExtractionLimits:
         for name in given:
             if name not in _VALUES:
                 raise ParameterError.of("extraction_limit", f"one of {', '.join(_VALUES)}", name)
-        return cls(**{name: _parsed(told, _VALUES[name]) for name, told in given.items()})  # type: ignore[arg-type]  # it checks
+        return cls(**{name: _parsed(value, _VALUES[name]) for name, value in given.items()})  # type: ignore[arg-type]  # it checks
 
     @property
     def given(self) -> dict[str, int]:
@@ -74,11 +74,11 @@ class ExtractionLimits:
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
 
-def _parsed(told: int | str, kind: str) -> int | str:
+def _parsed(value: int | str, kind: str) -> int | str:
     try:
-        return told if not isinstance(told, str) else parse_size(told) if kind == "SIZE" else int(told)
+        return value if not isinstance(value, str) else parse_size(value) if kind == "SIZE" else int(value)
     except ValueError:
-        return told
+        return value
 
 
 def raised_by(name: str) -> str:

@@ -44,8 +44,8 @@ def read_mail(given: Given) -> DocumentRead:
     if (count := _EMLX_COUNT.match(data)) is not None:  # of Apple Mail: the size of the mail, and a list behind it
         data = data[count.end() : count.end() + int(count[0])]
     for before in (_BEFORE_HEADERS, _FROM_LINE):
-        if (found := before.match(data)) is not None:
-            data = data[found.end() :]
+        if (occurrence := before.match(data)) is not None:
+            data = data[occurrence.end() :]
     return document_of(parsed_mail(data), given, data)
 
 
@@ -131,13 +131,13 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
     waiting = [(message, False, True)]
     while waiting:
         part, is_related, is_wanted = waiting.pop()
-        kind, own = part.get_content_type(), _has_name(part)
-        parts = [one for one in part.get_payload() if isinstance(one, Message)] if part.is_multipart() else []
+        kind, is_named = part.get_content_type(), _has_name(part)
+        parts = [child for child in part.get_payload() if isinstance(child, Message)] if part.is_multipart() else []
         if kind.startswith("multipart/") and parts:
             chosen = _chosen(parts) if kind == "multipart/alternative" else None
-            for one in reversed(parts):
-                waiting.append((one, kind == "multipart/related", is_wanted and chosen in (None, one)))
-        elif kind in ("text/plain", "text/html") and not own:
+            for child in reversed(parts):
+                waiting.append((child, kind == "multipart/related", is_wanted and chosen in (None, child)))
+        elif kind in ("text/plain", "text/html") and not is_named:
             body += [part] if is_wanted else []
         elif not (is_related and kind.startswith("image/") and part.get("content-id") and not _is_attached(part)):
             attached.append(part)
@@ -146,8 +146,8 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
 
 def _chosen(parts: list[Message]) -> Message:
     """Return the alternative whose text is read: plain text, else the last one with a text."""
-    plain = [one for one in parts if one.get_content_type() == "text/plain" and _payload(one).strip()]
-    others = [one for one in parts if one.get_content_type() == "text/html" or one.is_multipart()]
+    plain = [part for part in parts if part.get_content_type() == "text/plain" and _payload(part).strip()]
+    others = [part for part in parts if part.get_content_type() == "text/html" or part.is_multipart()]
     return (plain[:1] or others[-1:] or parts[-1:])[0]
 
 
@@ -177,7 +177,7 @@ def _file_name(part: Message) -> str | None:
 
 def _payload(part: Message) -> bytes:
     data = _tried(part.get_payload, decode=True)
-    if isinstance(data, bytes) and not any(isinstance(one, InvalidBase64LengthDefect) for one in part.defects):
+    if isinstance(data, bytes) and not any(isinstance(defect, InvalidBase64LengthDefect) for defect in part.defects):
         return data
     raw = part.get_payload()
     raw = raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
@@ -189,7 +189,7 @@ def _payload(part: Message) -> bytes:
 
 def _is_damaged(part: Message) -> bool:
     """Whether the base64 of a part is cut off or holds other signs than white space."""
-    kinds = {type(one) for one in part.defects}
+    kinds = {type(defect) for defect in part.defects}
     if kinds & {InvalidBase64LengthDefect, InvalidBase64PaddingDefect}:
         return True
     raw = part.get_payload() if InvalidBase64CharactersDefect in kinds else ""
@@ -217,8 +217,8 @@ def end_of_headers(data: bytes) -> int | None:
     """
     if b"\r" not in data:
         return None if (at := data.find(b"\n\n")) < 0 else at + 2
-    found = _BLANK_LINE.search(data)
-    return None if found is None else found.end()
+    occurrence = _BLANK_LINE.search(data)
+    return None if occurrence is None else occurrence.end()
 
 
 def parsed_mail(data: bytes) -> Message:

@@ -41,7 +41,7 @@ _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
     """Find a folder with the data of all the languages, such as "eng+deu": tesseract prefers the first."""
     names = languages.split("+") if isinstance(languages, str) else [""]
-    if not all(_LANGUAGE.fullmatch(one) for one in names) or len(set(names)) < len(names):
+    if not all(_LANGUAGE.fullmatch(language) for language in names) or len(set(names)) < len(names):
         rule = "languages as tesseract names them, such as eng or eng+deu"
         raise ParameterError.of("ocr", rule, languages)
     if find_spec("xberg") is None or find_spec("pypdfium2") is None:

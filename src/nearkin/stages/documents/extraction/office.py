@@ -175,7 +175,13 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
     text = result.content
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
-    warnings = list(dict.fromkeys(one.message for one in result.processing_warnings if one.source not in _NOISE))
+    warnings = list(
+        dict.fromkeys(
+            processing_warning.message
+            for processing_warning in result.processing_warnings
+            if processing_warning.source not in _NOISE
+        )
+    )
     n_objects = len(result.children or ()) if kind == "ppt" else 0
     return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
 
@@ -184,8 +190,8 @@ def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) 
     """Return what xberg extracts."""
     import xberg
 
-    asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
-    result = _event_loop().run_until_complete(xberg.extract(asked, config))
+    extract_input = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
+    result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
     if result.errors and not result.results:
         raise ExtractionError("damaged", str(result.errors[0].message))
     return result.results[0]
@@ -264,7 +270,7 @@ def unwrapped(name: str, data: bytes) -> Member | None:
 def _of_native(name: str, native: bytes) -> Member | None:
     """Return a file that was dropped into a document (a "Package" of Windows)."""
     at = 6  # the size of all, and a mark
-    own, at = _string(native, at)
+    own_name, at = _string(native, at)
     _, at = _string(native, at)
     (n_path,) = struct.unpack_from("<I", native, at + 4)
     at += 8 + n_path
@@ -272,7 +278,7 @@ def _of_native(name: str, native: bytes) -> Member | None:
     content = native[at + 4 : at + 4 + size]
     if len(content) < size or not size:
         return None
-    return Member(name=safe_name(own) or name, blob=Blob(content))
+    return Member(name=safe_name(own_name) or name, blob=Blob(content))
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:

@@ -35,13 +35,13 @@ _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", 
 _MAX_LEVELS = 12
 
 
-def _composed(head: str, told: Mapping[str, str | None], parts: Sequence[Message], level: int) -> Message:
+def _composed(head: str, headers: Mapping[str, str | None], parts: Sequence[Message], level: int) -> Message:
     """Return a mail of transport headers, fields that these may lack, and parts: the body and attachments."""
     head = head.replace("\r\n", "\n").split("\n\n", 1)[0].rstrip()
     mail = message_from_string(f"{head}\n\n", policy=policy.compat32)
     for name in _OF_THE_CONTENT:
         del mail[name]
-    for name, value in told.items():
+    for name, value in headers.items():
         if value and name not in mail:
             mail[name] = " ".join(value.split())
     mail.add_header("Content-Type", "multipart/mixed")
@@ -105,7 +105,7 @@ class _MessageReader:
         if page := (numbers.get(_CODE_PAGE) or numbers.get(_INTERNET_CODE_PAGE) or 0) & 0xFFFF:
             self._code_page = "utf-8" if page == 65001 else f"cp{page}"
         head = self._text(place, _HEADERS) or ""
-        told = {
+        headers = {
             "Subject": self._text(place, _SUBJECT),
             "From": self._person(place, _SENDER_NAME, _SENDER_SMTP, _SENDER_ADDRESS),
             "Message-ID": self._text(place, _MESSAGE_ID), "In-Reply-To": self._text(place, _REPLY_TO),
@@ -115,7 +115,7 @@ class _MessageReader:
         }  # fmt: skip
         parts = self._body(place)
         parts += [part for path in self._inside(place, "attach") if (part := self._attached(path, level)) is not None]
-        return _composed(head, told, parts, level)
+        return _composed(head, headers, parts, level)
 
     def _person(self, place: Path, name_code: str, *address_codes: str) -> str | None:
         name = self._text(place, name_code)
@@ -244,7 +244,7 @@ def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Mem
 
 def _mail_of(message: Any, level: int, given: Given) -> Message:
     sent = _told(message, "client_submit_time") or _told(message, "delivery_time")
-    told = {
+    headers = {
         "Subject": _told(message, "subject"), "From": _told(message, "sender_name"),
         "Date": None if sent is None else format_datetime(sent.replace(tzinfo=UTC)),
     }  # fmt: skip
@@ -260,7 +260,7 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
         else:
             content = attachment.read_buffer(size) if size else b""
         parts.append(_attachment(_told(attachment, "name"), content))
-    return _composed(_told(message, "transport_headers") or "", told, parts, level)
+    return _composed(_told(message, "transport_headers") or "", headers, parts, level)
 
 
 def _body_of(message: Any, given: Given) -> list[Message]:

@@ -282,9 +282,9 @@ def has_damaged_stream(data: bytes, max_bytes: int) -> bool:
         return False
     end = 0
     for begin in _STREAM.finditer(data):
-        told = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
-        told = told[told.rfind(b" obj") :]
-        if b"/Fl" in told and not _UNJUDGED.search(told):
+        dictionary = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
+        dictionary = dictionary[dictionary.rfind(b" obj") :]
+        if b"/Fl" in dictionary and not _UNJUDGED.search(dictionary):
             stop = data.find(b"endstream", begin.end())
             if stop < 0 or not ends_properly(data[begin.end() : stop], max_bytes):
                 return True

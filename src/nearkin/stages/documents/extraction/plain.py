@@ -169,11 +169,11 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
     """Return a page as characters, by the character set declared outside or in it."""
     if declared is None:
         head = data[:_DECLARED_WITHIN]
-        found = _CHARSET.search(head) if b"=" in head else None
-        if found is not None and _END_OF_COMMENT in head:  # a comment may mention another character set
+        occurrence = _CHARSET.search(head) if b"=" in head else None
+        if occurrence is not None and _END_OF_COMMENT in head:  # a comment may mention another character set
             closed, end, rest = head.rpartition(_END_OF_COMMENT)  # else each comment that has no end would be searched
-            found = _CHARSET.search(_COMMENT.sub(b"", closed + end) + rest)
-        declared = None if found is None else (found[1] or found[2]).decode("ascii")
+            occurrence = _CHARSET.search(_COMMENT.sub(b"", closed + end) + rest)
+        declared = None if occurrence is None else (occurrence[1] or occurrence[2]).decode("ascii")
         if declared is not None and declared.lower().startswith("utf-16"):
             declared = "utf-8"  # it could not have been read otherwise
     return decoded(data, declared, fallback)

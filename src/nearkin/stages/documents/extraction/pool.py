@@ -154,7 +154,11 @@ class ExtractionPool:
             self._give()
             may_send = answer in self._asked or self.n_held < _HELD_BYTES * self.n_workers
             poll = select.poll()
-            polled = {one.fileno(): one for one in self.workers if one.given and (may_send or answer in one.given)}
+            polled = {
+                worker.fileno(): worker
+                for worker in self.workers
+                if worker.given and (may_send or answer in worker.given)
+            }
             for descriptor in polled:
                 poll.register(descriptor, select.POLLIN)
             ready = poll.poll(1000 * (self.limits.time + _GRACE_S))
@@ -186,7 +190,7 @@ class ExtractionPool:
     def _give(self) -> None:
         """Send files to workers that have room."""
         while self._asked:
-            worker = min(self.workers, key=lambda one: len(one.given), default=None)
+            worker = min(self.workers, key=lambda candidate: len(candidate.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
@@ -265,13 +269,15 @@ class WorkerProcess:
         self._socket.settimeout(limits.time + _GRACE_S)
         place, shared = self._directory, (theirs.fileno(), self._place.fileno())
         languages = None if ocr is None else asdict(ocr)
-        told = {
-            "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
+        settings = {
+            "path": [
+                folder for folder in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(folder)
+            ],
             "main": [*shared, place, asdict(limits), languages],
         }
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
+                [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(settings)],
                 pass_fds=shared,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -335,12 +341,12 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        limit, said = self._limits.memory, self._stderr_end()
+        limit, message = self._limits.memory, self._stderr_end()
         if self.sandbox is None:
-            raise RunError(f"An extraction worker did not start: {said or f'exit code {code}'}.")
+            raise RunError(f"An extraction worker did not start: {message or f'exit code {code}'}.")
         if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
             return "time-out", f"not read within the time limit ({self._limits.time} s){raised_by('time')}"
-        if is_out_of_memory(said):
+        if is_out_of_memory(message):
             return "too large", too_much_memory(limit)
         if isinstance(error, WorkerFault):
             return "crashed", f"the extraction worker failed: {error}"

@@ -172,7 +172,7 @@ def is_out_of_memory(message: str) -> bool:
     >>> is_out_of_memory("xberg.so: failed to map segment from shared object"), is_out_of_memory("no such file")
     (True, False)
     """
-    return any(one in message.lower() for one in _OUT_OF_MEMORY)
+    return any(sign in message.lower() for sign in _OUT_OF_MEMORY)
 
 
 def too_much_memory(limit: int) -> str:
@@ -262,12 +262,14 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def safe_name(name: str) -> str:
     """Return a relative name with slashes, without "..", drives and control characters."""
-    shown = "".join(one if unicodedata.category(one) not in _CONTROLS else _escaped(one) for one in name)
+    shown = "".join(
+        character if unicodedata.category(character) not in _CONTROLS else _escaped(character) for character in name
+    )
     parts = [part for part in shown.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     while parts and _DRIVE.match(f"{parts[0]}/"):
         del parts[0]
     return "/".join(parts)[:_MAX_CHARACTERS].rstrip("/")
 
 
-def _escaped(one: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in one.encode("utf-8", "surrogatepass"))
+def _escaped(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))

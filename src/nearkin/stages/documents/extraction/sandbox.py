@@ -111,8 +111,8 @@ def _filter_calls(libc: ctypes.CDLL) -> bool:
         return False
     program = _program(machine)
     room = ctypes.create_string_buffer(program, len(program))
-    told = _Program(len(program) // 8, ctypes.cast(room, ctypes.c_void_p))
-    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(told), 0, 0) == 0)
+    filter_program = _Program(len(program) // 8, ctypes.cast(room, ctypes.c_void_p))
+    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_FILTER, ctypes.byref(filter_program), 0, 0) == 0)
 
 
 def _program(machine: str) -> bytes:

@@ -61,7 +61,7 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
     os.chdir(directory)
     allowed = ExtractionLimits(**limits)
     ocr = None if languages is None else LanguageData(**languages)
-    libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one), *(ocr.paths if ocr else ())]
+    libraries = [sys.prefix, sys.base_prefix, *(path for path in sys.path if path), *(ocr.paths if ocr else ())]
     sandbox = apply_sandbox(
         memory_bytes=allowed.memory, file_bytes=allowed.disk, directory=directory, libraries=libraries
     )

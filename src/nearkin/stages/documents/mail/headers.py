@@ -124,8 +124,8 @@ def message_id_of(values: Iterable[str]) -> str | None:
     ('a@b', 'a@b', None)
     """
     for value in values:
-        if found := _bracketed(value):
-            return found[0]
+        if identifiers := _bracketed(value):
+            return identifiers[0]
         if words := value.replace("<", " ").replace(">", " ").split():
             return words[0].strip(_AROUND) or None
     return None
@@ -139,12 +139,12 @@ def references_of(values: Iterable[str]) -> tuple[str, ...]:
     >>> references_of(["<a@b><c\r\n d@e>  f@g, <a@b>", "<cut@off"])
     ('a@b', 'cd@e', 'f@g', 'cut@off')
     """
-    found: dict[str, None] = {}
-    for inside, bare in (one for value in values for one in _IDENTIFIER.findall(value)):
+    identifiers: dict[str, None] = {}
+    for inside, bare in (occurrence for value in values for occurrence in _IDENTIFIER.findall(value)):
         identifier = "".join(inside.split()) or bare.strip(_AROUND)
         if identifier and (inside or "@" in identifier.strip("@")):
-            found[identifier] = None
-    return tuple(found)
+            identifiers[identifier] = None
+    return tuple(identifiers)
 
 
 def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[str, ...]:
@@ -153,18 +153,18 @@ def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[s
     The header may also be prose, such as ``Message from Ada <ada@example.org> of Monday <1@example.org>``.
     ``addresses`` in other headers (lower case) would connect all answers to one person, so they are left out.
     """
-    found: dict[str, None] = {}
+    identifiers: dict[str, None] = {}
     for value in values:
-        own = _bracketed(_MESSAGE_FROM.sub(" ", value))
-        if not own and "<" not in value and all("@" in word for word in value.split()):
-            own = [*references_of([value])]
-        found |= dict.fromkeys(one for one in own if one.lower() not in addresses)
-    return tuple(found)
+        bracketed = _bracketed(_MESSAGE_FROM.sub(" ", value))
+        if not bracketed and "<" not in value and all("@" in word for word in value.split()):
+            bracketed = [*references_of([value])]
+        identifiers |= dict.fromkeys(identifier for identifier in bracketed if identifier.lower() not in addresses)
+    return tuple(identifiers)
 
 
 def _bracketed(value: str) -> list[str]:
     joined = ["".join(inside.split()) for inside in _BRACKETED.findall(value)]
-    return [one for one in joined if one]
+    return [identifier for identifier in joined if identifier]
 
 
 _WORD = r"=\?[^?]*\?[qb]\?.*?\?="
@@ -177,12 +177,12 @@ def decoded_header(value: str) -> str:
     return " ".join(_ENCODED_WORDS.sub(_decoded_words, text).replace("\0", "").split())
 
 
-def _decoded_words(found: re.Match[str]) -> str:
+def _decoded_words(occurrence: re.Match[str]) -> str:
     """Decode encoded words that follow one another, which may share a character."""
     try:
-        parts = decode_header(found[0])
+        parts = decode_header(occurrence[0])
     except HeaderParseError:  # damaged base64
-        return found[0]
+        return occurrence[0]
     return "".join(part if isinstance(part, str) else _text(part, charset or "") for part, charset in parts)
 
 

@@ -43,7 +43,7 @@ class MailLine:
 
 def mail_lines(text: str) -> list[MailLine]:
     """Return the lines of a mail with the part that each belongs to."""
-    lines = [_line(one) for one in text.splitlines()]
+    lines = [_line(line) for line in text.splitlines()]
     _mark_attributions(lines)
     _mark_earlier_mails(lines)
     _mark_signatures(lines)
@@ -51,10 +51,10 @@ def mail_lines(text: str) -> list[MailLine]:
 
 
 def _line(raw: str) -> MailLine:
-    found = QUOTE_MARKS.match(raw) if ">" in raw else None
-    if found is None:
+    occurrence = QUOTE_MARKS.match(raw) if ">" in raw else None
+    if occurrence is None:
         return MailLine(0, raw.strip())
-    return MailLine(found[0].count(">"), raw[found.end() :].strip(), "quoted")
+    return MailLine(occurrence[0].count(">"), raw[occurrence.end() :].strip(), "quoted")
 
 
 def _mark_attributions(lines: list[MailLine]) -> None:
@@ -65,17 +65,17 @@ def _mark_attributions(lines: list[MailLine]) -> None:
         if SEPARATOR.fullmatch(line.text) or APPLE_FORWARD.fullmatch(line.text):
             line.part = "attribution"
         elif line.text[-1] in ":：" and (first := _start_of_attribution(lines, i)) is not None:
-            for one in lines[first : i + 1]:
-                one.part = "attribution"
+            for attribution in lines[first : i + 1]:
+                attribution.part = "attribution"
 
 
 def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
-    follows = next((one for one in lines[last + 1 : last + 3] if one.text), None)
+    follows = next((line for line in lines[last + 1 : last + 3] if line.text), None)
     is_quote_next = follows is not None and follows.depth > lines[last].depth
     for first in range(last, max(-1, last - _ATTRIBUTION_LINES), -1):
         if not lines[first].text or lines[first].depth != lines[last].depth:
             break
-        joined = " ".join(one.text for one in lines[first : last + 1])
+        joined = " ".join(line.text for line in lines[first : last + 1])
         if len(joined) > _LONGEST_ATTRIBUTION:
             break
         if HAS_OPENER.match(joined) and HAS_VERB.search(joined) and IS_DATED.search(joined):
@@ -109,12 +109,12 @@ def _begins_earlier_mail(lines: list[MailLine], i: int, last_marked: int) -> boo
 
 def _mark_signatures(lines: list[MailLine]) -> None:
     """Mark the lines after "-- ", footers of mailing lists, and "Sent from my …"."""
-    own = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
-    if not own:
+    new_lines = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
+    if not new_lines:
         return
-    marks = [i for i in own if SIGNATURE_MARK.fullmatch(lines[i].text)]
+    marks = [i for i in new_lines if SIGNATURE_MARK.fullmatch(lines[i].text)]
     starts = marks[-1:]
-    filled = [i for i in own if lines[i].text]
+    filled = [i for i in new_lines if lines[i].text]
     for back, i in enumerate(reversed(filled[-_FOOTER_LINES - 1 :])):
         if back and RULE.fullmatch(lines[i].text):
             if any(OF_A_LIST.search(lines[k].text) for k in filled[-back:]):
@@ -205,15 +205,15 @@ def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = F
     lines = mail_lines(unicodedata.normalize("NFKC", text))
     words, starts = list[int](), list[int]()
     passages, quoted = list[tuple[int, ...]](), list[tuple[int, ...]]()
-    for (_, part), some in groupby(lines, key=_passage_key):
+    for (_, part), passage in groupby(lines, key=_passage_key):
         if part == "attribution":
             words.append(GAP)
             continue
         begin = len(words)
-        for line in some:
-            if found := words_of_line(line.text):
+        for line in passage:
+            if line_words := words_of_line(line.text):
                 starts.append(len(words))
-                words += vocabulary.numbers(found)
+                words += vocabulary.numbers(line_words)
         if len(words) > begin and (part == "new" or not is_new_text_only):
             passages.append(tuple(words[begin:]))
         elif len(words) > begin and part == "quoted":
@@ -228,9 +228,9 @@ def _passage_key(line: MailLine) -> tuple[int, str]:
 def words_of_line(line: str) -> list[str]:
     """Return the words of a line; one of signs, such as "???", is a word, unless it is a drawn rule."""
     pattern, ignored = _word_pattern()
-    found = pattern.findall(line if line.isascii() else line.translate(ignored))
-    if found:
-        return found
+    words = pattern.findall(line if line.isascii() else line.translate(ignored))
+    if words:
+        return words
     signs = line.strip(_DRAWN)
     return [signs] if signs else []
 
@@ -273,10 +273,10 @@ class PassagePlaces:
         """Whether all passages occur here, in this order."""
         position = 0
         for passage in passages:
-            found = self.find(passage, position)
-            if found is None:
+            place = self.find(passage, position)
+            if place is None:
                 return False
-            position = found + len(passage)
+            position = place + len(passage)
         return True
 
     def find(self, passage: tuple[int, ...], position: int) -> int | None:
@@ -393,7 +393,8 @@ class _LineIndex:
 
     def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:
         return all(
-            any(self.places[mail].find(one, 0) is not None for mail in self.candidates([one])) for one in passages
+            any(self.places[mail].find(passage, 0) is not None for mail in self.candidates([passage]))
+            for passage in passages
         )
 
     def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:

@@ -88,7 +88,9 @@ def thread_mails(
     _link_by_conversation(node_of, headers, order)
     if window:
         _link_by_subject(node_of, mails, order, window, quotations)
-    return [found for thread, root in enumerate(_sorted_roots(nodes, mails), 1) for found in _tree(thread, root)]
+    return [
+        thread_mail for thread, root in enumerate(_sorted_roots(nodes, mails), 1) for thread_mail in _tree(thread, root)
+    ]
 
 
 class _Node:
@@ -137,7 +139,7 @@ def _linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> 
         if message_id is not None:  # of mails that share an identifier, the earliest is the one that others refer to
             known.setdefault(message_id, node)
     chains = [(node_of[mail], ancestors_of(headers[mail])) for mail in order]
-    for message_id in (one for _, chain in chains for one in chain):
+    for message_id in (identifier for _, chain in chains for identifier in chain):
         if message_id not in known:
             known[message_id] = _Node(message_id)
             nodes.append(known[message_id])
@@ -166,7 +168,7 @@ def _link_by_subject(
     @cache
     def addresses_at(mail: int) -> frozenset[str]:
         same = [headers[mail], *(spare.headers for spare in mails[mail].spares)]
-        return addresses_of([people for one in same for people in (one.sender, one.to, one.cc)])
+        return addresses_of([people for message in same for people in (message.sender, message.to, message.cc)])
 
     times, earlier = dict[str, list[datetime]](), dict[str, list[int]]()  # of each subject, in the order of the dates
     spoken_for: set[_Node] = set()
@@ -183,8 +185,8 @@ def _link_by_subject(
         if base.is_reply and is_first and is_open:
             end = bisect_left(before, sent_at)
             start = max(bisect_left(before, sent_at - window), end - _MOST_TRIED)
-            some = reversed(earlier.get(base.text, [])[start:end])
-            fitting = [other for other in some if not addresses_at(mail).isdisjoint(addresses_at(other))]
+            candidates = reversed(earlier.get(base.text, [])[start:end])
+            fitting = [other for other in candidates if not addresses_at(mail).isdisjoint(addresses_at(other))]
             if quotations is not None and len(fitting) > 1:
                 shares = {other: quotations.share(mail, other) for other in fitting[:_MOST_COMPARED]}
                 fitting.sort(key=lambda other: -shares.get(other, -1.0))
@@ -194,8 +196,8 @@ def _link_by_subject(
 
 
 def _topic(headers: MailHeaders) -> BaseSubject:
-    own, first = base_subject(headers.subject), base_subject(headers.thread_topic)
-    return BaseSubject(first.text, own.is_reply or own.text != first.text) if first.text else own
+    subject, first = base_subject(headers.subject), base_subject(headers.thread_topic)
+    return BaseSubject(first.text, subject.is_reply or subject.text != first.text) if first.text else subject
 
 
 def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
@@ -238,14 +240,14 @@ def reading_order(
     times: list[datetime] = []
     for node in nodes:
         above = _BEFORE_ALL if node.parent is None else times[node.parent - 1]
-        own = None if node.mail is None else mails[node.mail].headers.sent_at
-        times.append(above if own is None else max(own, above))
+        sent_at = None if node.mail is None else mails[node.mail].headers.sent_at
+        times.append(above if sent_at is None else max(sent_at, above))
     order = sorted(range(len(nodes)), key=lambda place: (times[place], place))
-    found: list[int] = []
+    mail_numbers: list[int] = []
     for place in order:
-        one = nodes[place]
-        found += sorted(one.mails, key=size_of) if one.copies and size_of is not None else one.mails
-    return found
+        current = nodes[place]
+        mail_numbers += sorted(current.mails, key=size_of) if current.copies and size_of is not None else current.mails
+    return mail_numbers
 
 
 def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
@@ -270,8 +272,8 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
 
 def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
     """Return the identifiers of the ancestors that a mail names, its parent last."""
-    chain = dict.fromkeys(one for one in headers.references if one != headers.message_id)
-    for parent in [one for one in headers.in_reply_to if one != headers.message_id][-1:]:
+    chain = dict.fromkeys(reference for reference in headers.references if reference != headers.message_id)
+    for parent in [identifier for identifier in headers.in_reply_to if identifier != headers.message_id][-1:]:
         chain.pop(parent, None)
         chain[parent] = None
     return tuple(chain)
@@ -337,13 +339,13 @@ def base_subject(subject: str | None) -> BaseSubject:
     """Return the base of the first 2,000 characters of a subject."""
     text, is_reply = " ".join((subject or "")[:_MAX_CHARACTERS].split()), False
     while True:
-        if found := _TRAILING.search(text):
-            text, is_reply = text[: found.start()], True
-        elif found := _REPLY.match(text):
-            text, is_reply = text[found.end() :], True
-        elif found := _FORWARDED.match(text):
-            text, is_reply = found[1].strip(), True
-        elif (found := _LEADING_BLOB.match(text)) and found.end() < len(text):
-            text = text[found.end() :]
+        if occurrence := _TRAILING.search(text):
+            text, is_reply = text[: occurrence.start()], True
+        elif occurrence := _REPLY.match(text):
+            text, is_reply = text[occurrence.end() :], True
+        elif occurrence := _FORWARDED.match(text):
+            text, is_reply = occurrence[1].strip(), True
+        elif (occurrence := _LEADING_BLOB.match(text)) and occurrence.end() < len(text):
+            text = text[occurrence.end() :]
         else:
             return BaseSubject(text.casefold(), is_reply)

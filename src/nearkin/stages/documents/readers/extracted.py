@@ -31,8 +31,10 @@ class MembersReader(Reader):
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches; a document's line is its number in the file."""
         rows = RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS)
-        for number, one in enumerate(self.whole_documents(opened), 1):
-            rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
+        for number, document in enumerate(self.whole_documents(opened), 1):
+            rows.add(
+                number, document.doc_id, document.text, document.problem, parent=document.parent, origin=document.origin
+            )
             if rows.is_full:
                 yield rows.batch()
         if rows.rows:
@@ -42,11 +44,11 @@ class MembersReader(Reader):
         """Yield the documents; a too long text is a problem, as is a truncated file, or one without any document."""
         name, longest, n_documents = opened.source.name, opened.source.max_document_bytes, 0
         try:
-            for one in self.documents(opened):
+            for document in self.documents(opened):
                 n_documents += 1
-                if (n_bytes := len(one.text or b"")) > longest:
-                    one = replace(one, text=None, problem=str(too_long(n_bytes, longest)))
-                yield one
+                if (n_bytes := len(document.text or b"")) > longest:
+                    document = replace(document, text=None, problem=str(too_long(n_bytes, longest)))
+                yield document
         except StreamFault as fault:
             doc_id = MemberIds().of(name, None, n_documents + 1) if n_documents else name
             yield InnerDocument(doc_id, name if n_documents else None, problem=problem_of("damaged", str(fault)))

@@ -276,7 +276,7 @@ def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
 
 
 def _with_bytes(characters: str) -> bytes:
-    escaped = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", characters)
+    escaped = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda occurrence: f"\\u{ord(occurrence[0]):04x}", characters)
     return escaped.encode("utf-8", "surrogateescape")
 
 

@@ -42,7 +42,7 @@ class Lines(LineReader):
         """Whether two lines, and two thirds of the first ones, have this form, without repeated ids."""
         lines = head.first_lines
         ids = [line.partition(b"\t")[0] for line in lines if b"\t" in line]
-        are_ids = all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids)
+        are_ids = all(0 < len(doc_id) <= _LONGEST_ID and not re.search(rb"\s", doc_id) for doc_id in ids)
         return are_ids and len(set(ids)) == len(ids) >= 2 and 3 * len(ids) >= 2 * len(lines)
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:

@@ -181,13 +181,13 @@ class _LoadSplitter(FieldSplitter):
         super().__init__(dialect.separator, dialect.qualifier)
         self._n_columns, separator = 0, re.escape(dialect.separator)
         self._other = self.quote.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
-        one, end = re.escape(self._other or "\0"), rf"(?={separator}|\r?\n?\Z)"
-        self._run = re.compile(rf"(?:^|(?<={separator})){one}++|{one}++{end}|(?:{one}{one})++")
+        other, end = re.escape(self._other or "\0"), rf"(?={separator}|\r?\n?\Z)"
+        self._run = re.compile(rf"(?:^|(?<={separator})){other}++|{other}++{end}|(?:{other}{other})++")
 
     def unified(self, line: str) -> str:
         if self._other in (self.quote, "") or self._other not in line:
             return line
-        return self._run.sub(lambda found: self.quote * len(found[0]), line)
+        return self._run.sub(lambda occurrence: self.quote * len(occurrence[0]), line)
 
     def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
         self._n_columns = self._n_columns or len(fields)

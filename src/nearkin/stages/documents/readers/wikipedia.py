@@ -119,5 +119,5 @@ def _told(name: str, counts: Counter[str]) -> str:
     }  # fmt: skip
     left_out = ", ".join(f"{counts[kind]:,} {words}" for kind, words in parts.items() if counts[kind])
     unreadable = f", {counts['unreadable']:,} that cannot be read" if counts["unreadable"] else ""
-    said = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
-    return f"{said}; omitted: {left_out}" if left_out else said
+    sentence = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
+    return f"{sentence}; omitted: {left_out}" if left_out else sentence

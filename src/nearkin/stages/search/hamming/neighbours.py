@@ -225,18 +225,18 @@ class HammingSearch:
         if progress is not None:
             progress.say(self.plan.describe())
             progress.start("search", len(jobs), "steps")
-        found: list[Found] = []
+        parts_found: list[Found] = []
         n_found = 0
         with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
             for parts in pool.map(self._collect, jobs):
-                found += parts
+                parts_found += parts
                 n_found += sum(len(pairs) for pairs, _ in parts)
                 self._refuse_above_max(n_found)
                 if progress is not None:
                     progress.advance(1)
         if progress is not None:
             progress.finish()
-        return columns_of(found)
+        return columns_of(parts_found)
 
     def _collect(self, job: Job) -> list[Found]:
         parts: list[Found] = []
@@ -277,10 +277,10 @@ class HammingSearch:
         is_key[chosen] = True
         mask = np.bitwise_or.reduce(plan.blocks[chosen])
         entries = sort_by_block(self.words, mask, key_bits=_key_bits(len(self.words)))
-        found = near_in_table(
+        blocks = near_in_table(
             entries, self.words, plan.blocks, is_key, distance=plan.distance, n_queries=self.n_queries
         )
-        for pairs, distances in found:
+        for pairs, distances in blocks:
             yield pairs - np.uint64(self.n_queries), distances
 
     def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:

@@ -231,10 +231,10 @@ def _best_tables(
         if n_blocks > distance + 1 and (n_tables > MAX_TABLES or sorting_s >= min(best[2], limit_s)):
             break
         blocks = _deal(ranks, n_blocks, n_words)
-        some = islice(
+        choices = islice(
             combinations(range(n_blocks), n_blocks - distance), 0, None, max(1, -(-n_tables // _SAMPLED_TABLES))
         )
-        shares = [sample.meeting_share(np.bitwise_or.reduce(blocks[list(chosen)])) for chosen in some]
+        shares = [sample.meeting_share(np.bitwise_or.reduce(blocks[list(chosen)])) for chosen in choices]
         comparisons = n_tables * n_pairs * float(np.mean(shares))
         needed_s = sorting_s + comparisons * candidate_s
         if needed_s < best[2]:

@@ -189,7 +189,7 @@ class RangeIndex:
         """
         check_threads(threads)
         check_counts(queries.counts)
-        asked = RangeQueries.of(self.fingerprint, queries, gamma)
+        bounded = RangeQueries.of(self.fingerprint, queries, gamma)
         budget = MatchBudget(max_matches)
         survivors = np.zeros((len(queries), len(self.stages)), np.int64)
         survivors[queries.is_counted, 0] = sum(len(segment.rows) for segment in self.segments)
@@ -197,23 +197,23 @@ class RangeIndex:
 
         def job(start: int) -> list[Found]:
             part = slice(start, min(start + _QUERIES_OF_A_JOB, len(queries)))
-            return list(self._found(asked, part, budget, survivors[part, 1:]))
+            return list(self._found(bounded, part, budget, survivors[part, 1:]))
 
         if min(threads, len(starts)) <= 1:
-            parts = [found for start in starts for found in job(start)]
+            parts = [block for start in starts for block in job(start)]
         else:
             from concurrent.futures import ThreadPoolExecutor  # a question searches without other threads
 
             with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
-                parts = [found for of_job in pool.map(job, starts) for found in of_job]
+                parts = [block for of_job in pool.map(job, starts) for block in of_job]
         return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
 
     def _found(self, queries: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
         counts = np.zeros(survivors.shape, np.int64)
         first_rows = accumulate(map(len, self.segments), initial=0)
         for segment, first_row in zip(self.segments, first_rows):
-            found = segment.matches(queries.vectors.counts[part], queries.lengths[part], queries.limits[part], counts)
-            for query, row, square in found:
+            matches = segment.matches(queries.vectors.counts[part], queries.lengths[part], queries.limits[part], counts)
+            for query, row, square in matches:
                 budget.spend(len(query), queries.gammas[part])
                 yield query + part.start, row.astype(np.int64) + first_row, square
         survivors[:] = counts

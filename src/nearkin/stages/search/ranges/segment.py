@@ -109,17 +109,17 @@ class RangeSegment:
         if not len(self.rows):
             return
         points, reaches = self._learnt.points(queries), self._learnt.reaches(lengths, limits)
-        found = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
+        columns = np.empty(ROOM, np.int64), np.empty(ROOM, np.uint32), np.empty(ROOM, np.int64)
         for n_found in scan_blocks(
             *self._scanned,
             queries=queries,
             points=points,
             reaches=reaches,
             limits=limits,
-            found=found,
+            found=columns,
             counts=counts,
         ):
-            yield found[0][:n_found].copy(), found[1][:n_found].copy(), found[2][:n_found].copy()
+            yield columns[0][:n_found].copy(), columns[1][:n_found].copy(), columns[2][:n_found].copy()
 
 
 def _blocks_of(points: F32) -> tuple[F32, F32]:

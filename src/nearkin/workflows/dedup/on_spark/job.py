@@ -89,7 +89,7 @@ def find(
     partitions = Partitions.of(work, read, stages.n_at_a_time)
     of_inputs = [block for block in read if block.stream == INPUTS.stream]
     kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
-    mine, theirs = ([one.one for one in tasks] for tasks in (parts, other_parts))
+    mine, theirs = ([task.one for task in tasks] for tasks in (parts, other_parts))
     n_inputs = partitions.n_documents(len(parts))
     corpus, places = surveyed(
         partitions.chunks(), n_inputs, mine, None if others is None else theirs, kinds, rules, meter

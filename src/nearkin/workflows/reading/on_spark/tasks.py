@@ -62,21 +62,21 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
 def task_blocks(sources: Sequence[Source]) -> list[Block]:
     """Return the inputs of all tasks in reading order."""
     check_can_be_shared(sources)
-    inputs = [TaskInput.of(one) for one in inputs_of(sources)]
-    return [Block("input", i, pickle.dumps(one)) for i, one in enumerate(inputs)]
+    inputs = [TaskInput.of(part) for part in inputs_of(sources)]
+    return [Block("input", i, pickle.dumps(part)) for i, part in enumerate(inputs)]
 
 
 def task_input(blocks: Sequence[Block]) -> TaskInput:
     """Return the input given to a task."""
-    found: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
-    return found
+    given: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
+    return given
 
 
 @contextlib.contextmanager
 def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
     """Lend the documents of an input for reading on this machine; see `TaskInput.reading`."""
-    with given.reading() as one:
-        yield Texts((one,), rules)
+    with given.reading() as part:
+        yield Texts((part,), rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ class TaskInput:
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Input) -> TaskInput:
+    def of(cls, part: Input) -> TaskInput:
         """Record an input as this machine sees it, unless its files were seen before."""
-        known = (source if source.changed_ns is not None else seen(source) for source in one.sources)
+        known = (source if source.changed_ns is not None else seen(source) for source in part.sources)
         sources = tuple(replace(source, path=os.path.abspath(source.path)) for source in known)
         return cls(
-            replace(one, sources=sources, n_workers=1),  # a task has one processor
+            replace(part, sources=sources, n_workers=1),  # a task has one processor
             installed_extractors() if any(FORMATS[source.format].is_extracted for source in sources) else (),
         )
 
@@ -111,27 +111,27 @@ class TaskInput:
         SourceError if a file differs from the driver's, or the libraries that extract texts do: the texts would, too.
         Without this check a missing folder would look like a folder of unreadable documents.
         """
-        if self.extractors and (own := installed_extractors()) != self.extractors:
+        if self.extractors and (installed := installed_extractors()) != self.extractors:
             raise SourceError(
                 f"{self.sources[0].name}: the worker {socket.gethostname()} extracts texts with "
-                f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
+                f"{', '.join(installed) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
                 "nearkin[documents] in the same versions on every machine."
             )
         before = [seen(source) for source in self.sources]
-        for source, found in zip(self.sources, before, strict=True):
-            if found.changed_ns is None:
+        for source, local in zip(self.sources, before, strict=True):
+            if local.changed_ns is None:
                 raise other_file(source, "it does not exist")
-            is_as_seen = _moment(found) == _moment(source) and os.access(source.path, os.R_OK)
-            if not is_as_seen and (source.sha256 is None or digested(found).sha256 != source.sha256):
+            is_as_seen = _moment(local) == _moment(source) and os.access(source.path, os.R_OK)
+            if not is_as_seen and (source.sha256 is None or digested(local).sha256 != source.sha256):
                 raise other_file(source, "its content differs")
         try:
             yield self.one
         finally:  # also after an error: what seems wrong with a file may be that it changed
-            for found in before:
+            for local in before:
                 with contextlib.suppress(OSError):  # on NFS, size and times are those of the server once it was opened
-                    os.close(os.open(found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
-                if _moment(seen(found)) != _moment(found):
-                    raise other_file(found, "it changed while it was read")
+                    os.close(os.open(local.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+                if _moment(seen(local)) != _moment(local):
+                    raise other_file(local, "it changed while it was read")
 
 
 def _moment(source: Source) -> tuple[int, int | None, int | None]:
@@ -149,11 +149,11 @@ def other_file(source: Source, how: str) -> SourceError:
 
 def installed_extractors() -> tuple[str, ...]:
     """Return the installed libraries of the extra ``documents``, with their versions."""
-    found = []
+    versions = []
     for name in _LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found.append(f"{name} {metadata.version(name)}")
-    return tuple(found)
+            versions.append(f"{name} {metadata.version(name)}")
+    return tuple(versions)
 
 
 class Notes(Silent):
@@ -194,18 +194,18 @@ def read_by_tasks(
     The tasks publish files in ``folder``, from which what lost attempts left is removed.
     """
     try:
-        found = stages.kept(name, lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
+        blocks = stages.kept(name, lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     finally:
         remove_unpublished(folder)
-    for _, said in sorted(json.loads(bytes(block.data)) for block in found if block.stream == _NOTES):
-        for message in said:
+    for _, messages in sorted(json.loads(bytes(block.data)) for block in blocks if block.stream == _NOTES):
+        for message in messages:
             progress.say(restored(message))
-    return found
+    return blocks
 
 
 def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:
     """Yield the number of documents in the input of a number, and its exceptions, for this target."""
-    exceptions = [asdict(one) for one in texts.exceptions]
+    exceptions = [asdict(exception) for exception in texts.exceptions]
     for first in range(0, max(len(exceptions), 1), _ROWS_A_BLOCK):
         rows = exceptions[first : first + _ROWS_A_BLOCK]
         yield Block(_EXCEPTIONS, number, json.dumps([first, texts.n_documents, rows]).encode())
@@ -215,13 +215,13 @@ def take_exceptions(blocks: Sequence[Block], texts: Texts) -> None:
     """Note the exceptions among blocks of tasks that each read one input, as those of all texts."""
     parts = dict[int, tuple[int, list[ExceptionRow]]]()
     of_tasks = [(block.target, *json.loads(bytes(block.data))) for block in blocks if block.stream == _EXCEPTIONS]
-    for number, _, n_documents, rows in sorted(of_tasks, key=lambda one: one[:2]):
+    for number, _, n_documents, rows in sorted(of_tasks, key=lambda part: part[:2]):
         parts.setdefault(number, (n_documents, []))[1].extend(ExceptionRow(**row) for row in rows)
     first_row = first_source = 0
-    for number, one in enumerate(texts.inputs):
+    for number, part in enumerate(texts.inputs):
         n_documents, exceptions = parts[number]
         texts.take_exceptions(first_row, [replace(row, source=row.source + first_source) for row in exceptions])
-        first_row, first_source = first_row + n_documents, first_source + len(one.sources)
+        first_row, first_source = first_row + n_documents, first_source + len(part.sources)
 
 
 _OR_LEAVE_OUT = "Choose another column, or omit id to number the rows."
