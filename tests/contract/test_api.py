@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -70,6 +71,16 @@ def test_the_same_put_changes_nothing_again(script: Script) -> None:
     assert script.read(f"/documents/{quote('a/b?c', safe='')}", version=1)["text"] == "Some words."
     logged = [(one.kind, one.changes[0].subject, one.changes[0].now) for one in script.service.collection.log()]
     assert logged == [("store", "a/b?c", "version 1"), ("store", "a/b?c", "version 2")]
+
+
+def test_puts_of_one_id_at_once_answer_with_their_own_versions(script: Script) -> None:
+    texts = [f"Words of writer {i}." for i in range(4)]
+    for n in range(5):
+        with ThreadPoolExecutor(len(texts)) as writers:
+            answers = [answer.json() for answer in writers.map(script.put, [f"r{n}"] * len(texts), texts)]
+        assert sorted(answer["version"] for answer in answers) == [1, 2, 3, 4]
+        for text, answer in zip(texts, answers, strict=True):
+            assert script.read(f"/documents/r{n}", version=answer["version"])["text"] == text
 
 
 def test_a_check_answers_and_stores_in_one_step(script: Script) -> None:

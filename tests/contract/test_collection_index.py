@@ -225,7 +225,7 @@ def test_a_segment_that_says_what_the_store_does_not(filled):
     vectors = LetterVectors(counts, np.ones(10, bool), nothing, nothing, "letters")
     words = np.load(second / "words.npy")
     shutil.rmtree(second)
-    save(Segment(40, 50, RangeSegment.build(vectors), words, np.ones(10, bool)), place.segments, made_from)
+    save(Segment(40, 50, lambda: RangeSegment.build(vectors), words, np.ones(10, bool)), place.segments, made_from)
     check(place, right)
 
 

@@ -74,3 +74,25 @@ def test_the_groups_of_another_tolerance_and_of_a_copy_are_the_same(collection, 
         assert {*map(frozenset, groups_of(other).values())} == {*map(frozenset, groups_of(collection).values())}
     members = collection.groups(threshold=0.2).members.to_pylist()
     assert len({one["group"] for one in members if one["doc_id"] in ("signed", "later", "other", "mine")}) == 1
+
+
+@pytest.mark.parametrize("other", [None, "elsewhere", "tail of b"])
+def test_a_decision_on_another_pair_keeps_no_member_from_the_one_that_it_is_linked_with(
+    place: SomePlace, other
+) -> None:
+    words = [f"w{i}" for i in range(60)]
+    texts = {
+        "a": words,
+        "b": [*(f"b{i}" for i in range(12)), *words[12:]],
+        "linked to a": [*words[:48], *(f"c{i}" for i in range(12))],
+        "tail of b": [*(f"b{i}" for i in range(12)), *words[12:54], *(f"t{i}" for i in range(6))],
+        "elsewhere": [f"x{i}" for i in range(20)],
+    }
+    with place.open() as collection:
+        collection.add((doc_id, " ".join(text)) for doc_id, text in texts.items())
+        if other is not None:
+            collection.decide(never_group=("linked to a", other))
+        collection.decide(split_off=("a", "b"))
+        groups = collection.groups(threshold=0.5)
+    of_group = {row["doc_id"]: row["group"] for row in groups.members.to_pylist()}
+    assert of_group["a"] == of_group["linked to a"] != of_group["b"] == of_group["tail of b"]

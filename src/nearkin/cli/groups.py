@@ -66,8 +66,7 @@ class GroupsCommand(
     since: Same[str | None] = option(
         panel="Output", metavar="WAVE", excludes="overlay",
         help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
-        "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more "
-        "documents to the wave after that run, they count as changes.",
+        "nearkin groups after this wave and before the next one; without such a run, it fails.",
     )  # fmt: skip
     overlay: Same[str | None] = option(
         panel="Output", metavar="TOOL", needs="out",

@@ -82,7 +82,7 @@ class GroupDecisions:
         nodes, component = constrained(
             nodes, component, self.same, self.never, leaving=self.leaving, similarity=similarity
         )
-        component = linked_parts(nodes, united, component, np.unique(self.never), linked)
+        component = linked_parts(nodes, united, component, self.never, linked)
         n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
         is_group = n_members[component] > 1
         return nodes[is_group], component[is_group]

@@ -143,11 +143,13 @@ class _Division:
 
 
 def _coloured(nearness: F64, opponents: dict[int, set[int]]) -> I64:
-    """Return the part of each anchor: the nearest earlier one without an opponent, or a new one."""
+    """Return the part of each anchor: the nearest earlier one that is open to it and has no opponent, or a new one."""
     part_of, n_parts = np.zeros(len(nearness), np.int64), 0
     for member in range(len(nearness)):
         closed = {int(part_of[other]) for other in opponents[member] if other < member}
-        open_to = [other for other in range(member) if int(part_of[other]) not in closed]
+        open_to = [
+            other for other in range(member) if int(part_of[other]) not in closed and nearness[member, other] > -np.inf
+        ]
         if open_to:
             part_of[member] = part_of[open_to[int(nearness[member, open_to].argmax())]]
         else:
@@ -218,11 +220,11 @@ Linked = Callable[[I64], I64]
 """A label for each of some contents: equal for those that match or must be together, through these contents alone."""
 
 
-def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: Linked) -> I64:
+def linked_parts(nodes: I64, united: I64, component: I64, never: I64, linked: Linked) -> I64:
     """Return the components, of which those that were divided consist of contents that are linked.
 
     An anchor or a content may have joined a part without any match, so each part is split into what is linked in it.
-    What has no anchor then joins the first part that it is linked with, or is a component of its own.
+    Each piece then joins the first one that it is linked with and that it is not kept apart from.
 
     Examples
     --------
@@ -231,7 +233,7 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
     >>> def linked(contents):
     ...     return np.where(np.isin(contents, [4, 5]), 4, contents)
     >>> nodes, united = np.array([1, 2, 4, 5]), np.zeros(4, np.int64)
-    >>> linked_parts(nodes, united, np.array([0, 0, 0, 3]), np.array([1, 5]), linked).tolist()
+    >>> linked_parts(nodes, united, np.array([0, 0, 0, 3]), np.array([[1, 5]]), linked).tolist()
     [0, 1, 2, 2]
     """
     parts = np.unique(np.stack([united, component]), axis=1)
@@ -242,7 +244,7 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
         divided = _split(nodes[members], component[members])
         pieces = [piece for part in divided for piece in _split(part, linked(part))]
         if len(pieces) > len(divided):
-            for piece in _joined(pieces, anchors, linked):
+            for piece in _joined(pieces, never, linked):
                 places = np.searchsorted(nodes, piece)
                 result[places] = places.min()
     return result
@@ -253,25 +255,22 @@ def _split(contents: I64, labels: I64) -> list[I64]:
     return sorted(parts, key=lambda part: int(part.min()))
 
 
-def _joined(pieces: Sequence[I64], anchors: I64, linked: Linked) -> list[I64]:
-    """Join each piece without an anchor to the first one that it is linked with, as long as there is any."""
-    has_anchor = [bool(np.isin(piece, anchors).any()) for piece in pieces]
-    held = [piece for piece, has in zip(pieces, has_anchor, strict=True) if has]
-    free = [piece for piece, has in zip(pieces, has_anchor, strict=True) if not has]
-    last = -1
-    while last != len(free):
-        last, rest = len(free), list[I64]()
-        for piece in free:
-            for among in (held, rest):
-                at = next((i for i, other in enumerate(among) if _are_linked(piece, other, linked)), None)
-                if at is not None:
-                    among[at] = np.union1d(among[at], piece)
-                    break
+def _joined(pieces: Sequence[I64], never: I64, linked: Linked) -> list[I64]:
+    """Join each piece to the first one that it is linked with and not kept apart from, those with anchors first."""
+    parts, n_before = sorted(pieces, key=lambda piece: not np.isin(piece, never).any()), -1
+    while n_before != len(parts):
+        n_before, joined = len(parts), list[I64]()
+        for piece in parts:
+            at = next((i for i, other in enumerate(joined) if _may_join(piece, other, never, linked)), None)
+            if at is None:
+                joined.append(piece)
             else:
-                rest.append(piece)
-        free = rest
-    return held + free
+                joined[at] = np.union1d(joined[at], piece)
+        parts = joined
+    return parts
 
 
-def _are_linked(piece: I64, other: I64, linked: Linked) -> bool:
-    return len(np.unique(linked(np.union1d(piece, other)))) == 1
+def _may_join(piece: I64, other: I64, never: I64, linked: Linked) -> bool:
+    both = np.union1d(piece, other)
+    is_kept_apart = np.isin(never, both).all(axis=1).any()
+    return not is_kept_apart and len(np.unique(linked(both))) == 1

@@ -197,7 +197,7 @@ def near_signatures(
 
     Parameters
     ----------
-    asked : int64 array, shape (n_asked,)
+    queries : int64 array, shape (n_queries,)
         Contents to compare with all others; live.
     """
     queries = np.unique(queries)

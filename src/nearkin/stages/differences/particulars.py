@@ -309,7 +309,7 @@ class Side:
 
 
 def look_at(words: Sequence[Word], original: Original, texts: tuple[Original, Original]) -> Side:
-    """Classify the words of ``own`` at a difference; a word in lower case in either text is not a name."""
+    """Classify the words of a text at a difference; a word in lower case in either text is not a name."""
     plain = [word for word in words if word.is_word]
     kinds = kinds_of_words(plain, original, texts)
     n_blanks = sum(word.core == BLANK for word in words)

@@ -246,7 +246,9 @@ def has_column(sample: ColumnSample, name: str) -> bool:
 def is_in_schema(name: str, schema: pa.Schema) -> bool:
     """Whether a table has a column, or a member of an object in one, with this name or path."""
     path = ColumnPath.of(name, schema.names, may_repeat=False)
-    return path.column in schema.names and path.type_in(schema.field(path.column).type) is not None
+    if path.column not in schema.names:
+        return False
+    return path.type_in(schema.types[schema.names.index(path.column)]) is not None
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:

@@ -134,7 +134,7 @@ def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
 def _resolve(
     file: FoundFile, forced: str | None, source: Source, optional: Collection[str] | None
 ) -> tuple[Source, tuple[str, ...]]:
-    """Return a source, and guesses; ``asked`` has what all sources share, ``optional`` is None to choose no columns."""
+    """Return a source, and guesses; ``source`` has what all share, ``optional`` is None to choose no columns."""
     named, compression = by_suffix(file.path)
     size_bytes = 0
     if file.path != STDIN:

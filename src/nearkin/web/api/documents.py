@@ -81,7 +81,10 @@ def put_document(service: ReviewService, visitor: Visitor, query: StoredQuery, s
         service.collection.opened, [incoming], wave=query.wave, threads=1, rules=rules, by=visitor.name
     )
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
-    stored = service.collection.document(query.id)
+    collection = service.collection
+    stored = collection.document(query.id)
+    while stored.version > 1 and collection.text(query.id, version=stored.version) != document.text:
+        stored = collection.document(query.id, version=stored.version - 1)  # another request has stored a later text
     answer = {
         "doc_id": query.id,
         "outcome": outcome,

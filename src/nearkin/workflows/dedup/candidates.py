@@ -174,7 +174,7 @@ class SampleKeys:
     def following(
         self, nodes: U32, sets: ShingleSets, leads: LeadKeys, sampled_and_leads: Sequence[tuple[U64, U32]]
     ) -> tuple[U64, U32]:
-        """Return shingles with which some small text leads, and the text of each, without its ``own`` entries."""
+        """Return shingles with which some small text leads, and the text of each, without its own entries."""
         keys, set_of_key = leads.followed_by(sets)
         nodes = nodes[set_of_key]
         others = (
