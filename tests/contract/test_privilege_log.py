@@ -14,6 +14,9 @@ import pytest
 
 from extracted_documents import add_extracted, origin
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.deciding import tag
+from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.members import MailHeaders
 from nearkin.workflows.collection.privilege_log import check_privilege_log, privilege_log
@@ -75,6 +78,35 @@ def test_the_log_has_headers_reason_and_bates(place: SomePlace) -> None:
         check_privilege_log(Path("log.pdf"))
 
 
+def test_only_privilege_counts_and_values_of_two_people_are_disputed(place: SomePlace) -> None:
+    fields = [("confidential", "yes-no", True), ("issues", "several", False), ("privileged", "yes-no", True)]
+    layout = "".join(
+        f'[[fields]]\nname = "{name}"\nkind = "{kind}"\nsensitive = {str(is_sensitive).lower()}\n'
+        + 'values = ["price", "delivery"]\n' * (kind == "several")
+        for name, kind, is_sensitive in fields
+    )
+    with place.open() as matter:
+        matter.add([(f"d{i}", f"Letter {i} about the price.") for i in range(6)])
+        matter.coding(layout, by="ada")
+        calls = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("no", "yes"), ("no", "yes"), ("no", "")]
+        for i, (confidential, privileged) in enumerate(calls):
+            chosen = {
+                "confidential": [confidential],
+                "privileged": [privileged],
+                "issues": ["price", "delivery"][: i + 1],
+            }
+            matter.code([f"d{i}"], chosen, by="ben")
+        for doc_id, value in (("d2", "yes"), ("d3", "no"), ("d4", None)):
+            eva = ChangeRequest(by="eva", may_resolve=False)
+            tag(matter.opened.store, [doc_id], "privileged", value, group=None, tolerance=Tolerance.of(), options=eva)
+        found = privilege_log(matter).to_pylist()
+        assert [(one["id"], one["privilege"], one["disputed"]) for one in found] == [
+            ("d0", "yes", None), ("d2", "no", "yes"), ("d3", "yes", "no"), ("d4", "yes", "none"),
+        ]  # fmt: skip
+        assert privilege_log(matter, "issues=price")["id"].to_pylist() == [f"d{i}" for i in range(6)]
+        assert privilege_log(matter, "issues=delivery")["id"].to_pylist() == [f"d{i}" for i in range(1, 6)]
+
+
 @pytest.fixture
 def visit(tmp_path: Path) -> Iterator[Visit]:
     with Collection.open(tmp_path / "matter", create=True) as matter:
@@ -84,7 +116,7 @@ def visit(tmp_path: Path) -> Iterator[Visit]:
 
 def test_what_is_downloaded_acts_neither_in_a_spreadsheet_nor_in_xml(visit: Visit) -> None:
     rows = list(csv.reader(io.StringIO(visit.get("/privilege-log.csv").text)))
-    assert rows[0] == ["date", "from", "to", "cc", "subject", "privilege", "reason", "id", "bates"]
+    assert rows[0] == ["date", "from", "to", "cc", "subject", "privilege", "disputed", "reason", "id", "bates"]
     assert len(rows) == 4
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "-", "+", "@"))]
     answer = visit.get("/privilege-log.docx")

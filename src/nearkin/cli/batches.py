@@ -56,8 +56,9 @@ Examples:
   nearkin second-look matter
 """
 PRIVILEGE_LOG_HELP = """
-List the privileged documents: date, from, to, cc, subject, privilege, reason, id and Bates number. An attachment has \
-the headers of its mail. --out writes the list to a .csv, .tsv, .jsonl, .parquet or .docx (Word) file.
+List the privileged documents: date, from, to, cc, subject, privilege, the disputed second value, reason, id and Bates \
+number. An attachment has the headers of its mail. --out writes the list to a .csv, .tsv, .jsonl, .parquet or .docx \
+(Word) file.
 
 Example:
 
@@ -182,8 +183,8 @@ class PrivilegeLogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
     tag: Same[str | None] = wanted(
         metavar="FIELD[=VALUE]",
-        help="Tag of the documents; without a value, every value but no. [default: the sensitive fields of the coding "
-        "panel, else privileged]",
+        help="Tag of the documents; without a value, every value but no. [default: privileged and privilege, else the "
+        "sensitive fields of the coding panel]",
     )  # fmt: skip
     reason: Same[str | None] = wanted(
         metavar="FIELD", help="Field with the reason. [default: the first text field of the coding panel]"
@@ -216,7 +217,7 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
 def _show_log(console: Printer, table: pa.Table, limit: int) -> None:
     from nearkin.reports.facts.fact import Fact, Table, not_shown
 
-    names = ("date", "from", "subject", "privilege", "reason", "id")
+    names = ("date", "from", "subject", "privilege", "disputed", "reason", "id")
     rows = [[row[name] or "" for name in names] for row in table.slice(0, limit).to_pylist()]
     console.show(Table(names, rows))
     console.say([Fact("privileged documents", len(table)), *not_shown(len(table) - limit)])

@@ -11,8 +11,9 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions import log
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
-from nearkin.collection.decisions.deciding import parsed, tags_of
+from nearkin.collection.decisions.deciding import BETWEEN_VALUES, parsed, tags_of
 from nearkin.collection.decisions.second_values import family_key
 from nearkin.collection.stored.origins import headers_of, origins_of
 from nearkin.errors import ParameterError
@@ -20,12 +21,12 @@ from nearkin.formats.delimited import SUFFIXES
 from nearkin.reports.comparison import word_table
 from nearkin.runs.files import published
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import documents, origins, tags
+from nearkin.store.schema import changes, documents, origins
 from nearkin.workflows.collection.tables import write_table
 
-COLUMNS = ("date", "from", "to", "cc", "subject", "privilege", "reason", "id", "bates")
+COLUMNS = ("date", "from", "to", "cc", "subject", "privilege", "disputed", "reason", "id", "bates")
 _WORD = ".docx"
-_NOT_PRIVILEGED = "no"
+_NOT_PRIVILEGED, _TAKEN_AWAY = "no", "none"
 
 
 def privilege_log(
@@ -34,12 +35,14 @@ def privilege_log(
     """Return a row for each privileged document, in order of dates and ids.
 
     An attachment has the headers of its mail, if it has none; a document without a mail the date of its tag ``date``.
+    A document is also listed for the value of a second person that nobody resolved; ``disputed`` has these values, or
+    "none" for one that was taken away.
 
     Parameters
     ----------
     tag
-        FIELD=VALUE, or FIELD for every value but "no"; by default the sensitive fields of the coding panel, or
-        privileged.
+        FIELD=VALUE, or FIELD for every value but "no"; by default privileged and privilege; of a coding panel
+        without these, its sensitive fields.
     reason
         Field with the reason; by default the first text field of the coding panel.
     bates
@@ -47,29 +50,47 @@ def privilege_log(
     """
     with collection.opened.store.reading() as connection:
         layout = layout_of(connection)
-        fields, value = [field.name for field in layout.fields if field.sensitive] or sorted(SENSITIVE), ""
+        names, value = [field.name for field in layout.fields], ""
+        fields = [name for name in names if name.casefold() in SENSITIVE]
+        fields = fields or [field.name for field in layout.fields if field.sensitive] or sorted(SENSITIVE)
         if tag is not None:
             field, value = parsed(tag)
             fields = [field]
         reason = reason or next((field.name for field in layout.fields if field.kind == "text"), "reason")
-        is_here = (tags.c.doc_id == documents.c.doc_id) & documents.c.is_current
-        query = select(tags.c.doc_id, tags.c.field, tags.c.value).join(documents, is_here)
-        rows = connection.execute(query.where(tags.c.field.in_(fields))).all()
-        calls = {
-            row.doc_id: row.value or row.field
-            for row in rows
-            if (row.value == value if value else row.value.casefold() != _NOT_PRIVILEGED)
-        }
+        calls = _calls(connection, fields, value)
         coded, headers = tags_of(connection, list(calls)), _headers(connection, list(calls))
     listed = list[tuple[str | None, ...]]()
-    for doc_id, call in calls.items():
+    for doc_id, (firsts, seconds) in calls.items():
         values, mail = coded[doc_id], headers[doc_id]
         sent = str(mail.get("sent_at") or values.get(DATE_TAG) or "")
         of_mail = (sent[:10], *(mail.get(name) for name in ("sender", "to", "cc", "subject")))
-        listed.append((*of_mail, call, values.get(reason), doc_id, values.get(bates or "bates")))
+        call, disputed = BETWEEN_VALUES.join(firsts) or None, BETWEEN_VALUES.join(seconds) or None
+        listed.append((*of_mail, call, disputed, values.get(reason), doc_id, values.get(bates or "bates")))
     listed.sort(key=lambda row: (row[0] or "", row[COLUMNS.index("id")] or ""))
     columns = list(zip(*listed, strict=True)) or [()] * len(COLUMNS)
     return pa.table({name: pa.array(column, pa.large_string()) for name, column in zip(COLUMNS, columns, strict=True)})
+
+
+def _calls(connection: Connection, fields: list[str], value: str) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the first and the second values of the fields in which at least one of both is privileged."""
+    is_here = (changes.c.subject == documents.c.doc_id) & documents.c.is_current
+    query = select(changes.c.subject, changes.c.other, changes.c.kind, changes.c.now).join(documents, is_here)
+    query = query.where(changes.c.is_current, changes.c.kind.in_(log.VALUES), changes.c.other.in_(fields))
+    given, calls = dict[tuple[str, str], dict[str, str]](), dict[str, tuple[list[str], list[str]]]()
+    for doc_id, field, kind, now in connection.execute(query.order_by(changes.c.other)):
+        bare = field if kind == log.TAG else _TAKEN_AWAY
+        given.setdefault((doc_id, field), {})[kind] = now or bare
+    between = f"{BETWEEN_VALUES}{value}{BETWEEN_VALUES}"
+    for (doc_id, _), by_kind in given.items():
+        if any(
+            between in f"{BETWEEN_VALUES}{call}{BETWEEN_VALUES}"
+            if value
+            else call.casefold() not in (_NOT_PRIVILEGED, _TAKEN_AWAY)
+            for call in by_kind.values()
+        ):
+            for kind, told in zip(log.VALUES, calls.setdefault(doc_id, ([], [])), strict=True):
+                told += [by_kind[kind]] if kind in by_kind else []
+    return calls
 
 
 def _headers(connection: Connection, doc_ids: list[str]) -> dict[str, Mapping[str, Any]]:
