@@ -10,6 +10,7 @@ import pytest
 
 from nearkin.collection.collection import Collection
 from nearkin.web.roles import Role
+from nearkin.web.service import MAX_TEXT
 from nearkin.web.sign_in import Visitor
 from review_client import Visit, words_of
 
@@ -109,6 +110,7 @@ def test_a_value_of_another_person_is_kept_beside_the_first_until_an_admin_choos
 
 
 def test_a_second_look_shows_no_values_and_gives_a_rate(team: Team) -> None:
+    team.collection.add([("d0", "A long letter. " * (MAX_TEXT // 10))])
     for i in range(5):
         assert team.code("ben", f"d{i}", "yes", "counsel", "memo").status_code == 303
     team.collection.decide(note=("d1", "ben was unsure"), by="ben")
@@ -117,7 +119,12 @@ def test_a_second_look_shows_no_values_and_gives_a_rate(team: Team) -> None:
     place = {"back": "/code?batch=second+look%3D1"}
     for at in (f"d{i}" for i in range(5)):
         page = team.by("eva").get("/code", batch="second look=1", at=at).text
-        assert not {"checked", "ben"} & set(page.replace('"', " ").replace("<", " ").split())
+        whole = team.by("eva").get("/code", batch="second look=1", at=at, whole="true").text
+        assert ("whole=" in page) == (at == "d0")
+        assert (whole.count("A long letter") > MAX_TEXT // 10) == (at == "d0")
+        for shown in (page, whole):
+            assert not {"checked", "ben"} & set(shown.replace('"', " ").replace("<", " ").split())
+            assert 'href="/document' not in shown
         blind = team.by("eva").get("/code.json", batch="second look=1", at=at).json()["document"]
         assert (blind["tags"], blind["note"]) == ({}, None)
         assert team.code("eva", at, "no" if at == "d4" else "yes", "counsel", **place).status_code == 303

@@ -41,6 +41,7 @@ name = "reason"
 kind = "text"
 """
 IDS = [f"d{i:02}" for i in range(12)]
+EVA = ChangeRequest(by="eva", may_resolve=False)
 
 
 @pytest.fixture
@@ -205,6 +206,31 @@ def test_a_second_look_is_blind_seeded_and_has_an_interval(matter: Collection) -
     assert len(again.changes) == 4 + 1  # what was not drawn before
     with pytest.raises(ParameterError):
         draw_second_look(store, "ben", 1, 7, ChangeRequest(by="ada"))
+
+
+def test_a_second_look_needs_no_text_and_never_stores_the_call_itself(matter: Collection) -> None:
+    store = matter.opened.store
+    matter.coding(LAYOUT + "required = true", by="ada")
+    matter.code(["d00"], {"responsive": ["yes"], "reason": ["memo"]}, by="ben")
+    draw_second_look(store, "ben", 1, 0, ChangeRequest(by="ada"))
+
+    def again(name: str, privileged: str) -> None:
+        chosen = {"responsive": ["yes"], "privileged": [privileged], "reason": []}
+        code_again(store, "d00", chosen, "1", ChangeRequest(by=name, may_resolve=False))
+
+    again("eva", "counsel")
+    assert values(matter) == [("d00", "privileged", None, "counsel", "eva")]
+    assert matter.details("d00").tags == {"responsive": "yes", "reason": "memo", "second look": "1"}
+    with store.reading() as connection:
+        (look,) = second_looks(connection)
+    assert (look.n_overturned, look.by_field) == (1, {"privileged": 1})
+    again("eva", "no")  # her own call
+    assert values(matter) == [("d00", "privileged", None, "no", "eva")]
+    again("eva", "")
+    assert values(matter) == []
+    again("eva", "no")
+    code(store, ["d00"], {"responsive": ["yes"], "privileged": ["no"], "reason": ["memo"]}, options=EVA)
+    assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "no")  # not blind any more
 
 
 def test_families_whose_parts_differ_are_listed_and_stay_together(place: SomePlace) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, and_, literal, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.decisions.coding import chosen_values, layout_of, looked
+from nearkin.collection.decisions.coding import CodingLayout, chosen_values, layout_of, looked
 from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.second_values import family_key, judged, set_values
 from nearkin.collection.matching.constraints import Forest
@@ -341,12 +341,13 @@ def code_again(
     with options.opened(store) as connection:
         if doc_id not in batch_ids(connection, f"{SECOND_LOOK}={number}"):
             raise ParameterError.of("id", f"a document of the second look {number}", doc_id)
-        layout = layout_of(connection)
-        is_text = {field.name for field in layout.fields if field.kind == "text"}
-        firsts = set_values(connection, log.TAG, [doc_id], [field.name for field in layout.fields])
+        stored = layout_of(connection).fields
+        layout = CodingLayout(tuple(field for field in stored if field.kind != "text"))
+        firsts = set_values(connection, log.TAG, [doc_id], [field.name for field in stored])
         if options.by in {first.by for first in firsts.values()}:
             raise RefusedError(409, f"{doc_id} has calls of your own: somebody else has to code it again.")
-        values = {field: value for field, value in chosen_values(layout, chosen, {}).items() if field not in is_text}
+        texts = {field.name for field in stored if field.kind == "text"}
+        values = chosen_values(layout, {field: given for field, given in chosen.items() if field not in texts}, {})
         was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
         overturned = "; ".join(field for field, value in values.items() if value != was[field])
         changes = judged(

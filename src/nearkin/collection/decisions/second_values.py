@@ -90,10 +90,11 @@ def judged(
         first, second = firsts.get(key), seconds.get(key)
         was, other = (None if item is None else item.value for item in (first, second))
         may_replace = options.may_resolve and not is_blind
-        if first is None or may_replace or first.by == options.by:
+        if may_replace or (first is None and not is_blind) or (first and first.by == options.by):
             if was != now:
                 changes.append(log.SettingChange(log.TAG, *key, was, now))
-            after = None if may_replace or other == (now or "") else other
+            is_own = second is not None and second.by == options.by
+            after = None if may_replace or is_own or other == (now or "") else other
         elif was == now:
             after = None if second and second.by == options.by else other
         else:

@@ -78,13 +78,15 @@ keys = ["r"]
 class CodeQuery(ListQuery, kw_only=True):
     """A queue: the documents of a list, of a search, of a thread or of a batch; and the one that is coded.
 
-    A batch is named by its tag. Without ``at``, it is the first document that is not done.
+    A batch is named by its tag. Without ``at``, it is the first document that is not done. ``whole`` shows all of a
+    long text.
     """
 
     q: str = ""
     thread: int | None = None
     batch: str | None = None
     at: str | None = None
+    is_whole: bool = msgspec.field(default=False, name="whole")
 
     @property
     def look(self) -> str:
@@ -148,7 +150,8 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         rows = list(_rows(connection, ids, index or 0, done))
         document = details(connection, at, None)
         passages = passages_of(connection, document.document).passages
-        pieces = marked(connection, document, MAX_TEXT, query.q, passages)
+        n_shown = len(document.text) if query.is_whole else MAX_TEXT
+        pieces = marked(connection, document, n_shown, query.q, passages)
         holder = None if query.batch is None else holder_of(connection, query.batch)
         two = [] if query.look else two_values(connection, of=at)
     if query.look:  # blind: without what was set, and by whom
@@ -165,7 +168,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         "seconds": {disagreement.field: disagreement.second for disagreement in two},
         "chosen": {field.name: field.chosen(document.tags.get(field.name)) for field in layout.fields},
         "pieces_of_text": pieces,
-        "n_hidden": max(0, len(document.text) - MAX_TEXT),
+        "n_hidden": max(0, len(document.text) - n_shown),
         "title": _title(document),
         "facts": [] if document.origin is None else list(origin_facts(document.origin)),
         "alike": {} if query.look else _alike(service, document),
@@ -180,7 +183,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
 def _queue(service: ReviewService, connection: Connection, query: CodeQuery, layout: CodingLayout) -> Queue:
     """Return a queue: made when somebody enters it, and kept, whatever is coded meanwhile, for who is at a document."""
     value = query.tolerance.value if query.group is not None else None
-    given = msgspec.structs.replace(query, at=None, page=1, which="current", value=value)
+    given = msgspec.structs.replace(query, at=None, is_whole=False, page=1, which="current", value=value)
     key = msgspec.json.encode(given).decode()
     kept = None if query.at is None else service.queues.find(key)
     queue = kept or Queue(tuple(dict.fromkeys(queue_ids(service, connection, given))), look=query.look)
