@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import hashlib
 import html
@@ -10,8 +11,10 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from pathlib import Path
 
+import httpx
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,7 +25,7 @@ from nearkin.errors import ParameterError
 from nearkin.web import later
 from nearkin.web.screens import groups, lists
 from places import SomePlace
-from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
+from review_client import DOCUMENTS, LEASE, ORIGIN, OWN, Visit, words_of
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd Set-Cookie: a=b"
 
@@ -355,6 +358,60 @@ def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.Monk
     assert words_of(visit.get("/document/alike", id="lease").text)[:60] == words_of(part)[:60]
     with pytest.raises(AssertionError, match="no-such"):
         visit.get("/compare.json", a="lease", b="no-such")
+
+
+def test_what_takes_long_delays_no_page_and_no_end(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"AT_ONCE": -1, "_CLOSING_S": 0}.items():
+        monkeypatch.setattr(later, name, value)
+    gate, compare = threading.Event(), visit.service.collection.compare
+    monkeypatch.setattr(visit.service.collection, "compare", lambda *a, **b: (gate.wait(10), compare(*a, **b))[1])
+
+    async def asked() -> tuple[list[int], list[bool], int]:
+        transport = httpx.ASGITransport(visit.app)
+        async with httpx.AsyncClient(transport=transport, base_url=ORIGIN, cookies=visit.cookies) as client:
+
+            def get(path: str, **query: str) -> asyncio.Task[httpx.Response]:
+                return asyncio.create_task(client.get(path, params=query, headers=OWN))
+
+            others = [get("/compare.json", a="lease", b=b) for b in ("letter", "lease, signed", "lease/copy")]
+            others.append(get("/compare.html", a="letter", b="lease"))
+            statuses = [(await get("/list")).status_code]
+            early = [other.done() for other in others]
+            visit.service.later.close()
+            gate.set()
+            statuses += [(await other).status_code for other in others]
+            return statuses, early, (await get("/compare.json", a="letter", b=HOSTILE)).status_code
+
+    statuses, early, at_end = asyncio.run(asked())
+    assert (statuses.count(200), statuses.count(503), early, at_end) == (2, 3, [False] * 4, 503), statuses
+    visit.service.workers.close()
+
+
+def test_the_longest_forgotten_of_what_waits_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(later, "_WAITING_S", 0)
+    begun, gate, works, computed = threading.Event(), threading.Event(), later.Later(), list[int]()
+
+    def work(key: int) -> None:
+        begun.set()
+        gate.wait(10)
+        computed.append(key)
+
+    def get(key: int) -> Future[None] | None:
+        try:
+            works.get(key, later.AT_ONCE + 1, lambda: work(key))
+        except later.NotYet as not_yet:
+            return not_yet.future
+        return None
+
+    first = get(0)
+    begun.wait(10)
+    futures = [get(1 + key % 100) for key in range(300)]
+    assert get(0) is first
+    gate.set()
+    assert wait([future for future in futures if future and not future.cancelled()], timeout=10).not_done == set()
+    assert sorted(computed) == [0, *range(37, 101)]
+    assert [get(key) for key in range(37, 101)] == [None] * 64
+    works.close()
 
 
 def test_a_list_has_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

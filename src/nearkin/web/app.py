@@ -144,8 +144,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
         arguments = parsed(screen.query, parameters_in(request.url.query))
-        answered = partial(service.later.result, lambda: screen.answer(service, arguments))
-        return await service.workers.run(lambda: JSONAnswer(answered().data))
+        return await service.whole(lambda: JSONAnswer(screen.answer(service, arguments).data))
 
     return data
 
@@ -183,7 +182,7 @@ def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpo
     async def made(request: Request) -> Response:
         arguments = parsed(file.query or screen.query, parameters_in(request.url.query))
         visitor = visitor_of(request)
-        content = await service.workers.run(lambda: file.make(service, visitor, arguments))
+        content = await service.whole(lambda: file.make(service, visitor, arguments))
         if file.is_sandboxed_page:
             sandbox(request.scope)
             return Response(content, media_type=file.media_type)

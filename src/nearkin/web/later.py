@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from itertools import count
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.log import CODE, CODING, SEARCH, TAG, StoredState
+from nearkin.errors import CollectionBusyError
 from nearkin.store.schema import activity, groupings
 
 AT_ONCE = 60_000
@@ -20,6 +20,7 @@ AT_ONCE = 60_000
 _WAITING_S = 0.15
 _CLOSING_S = 10.0
 _MAX_KEPT = 64
+"""Results, and works that wait for the thread."""
 _OF_NO_GROUP = (TAG, "untag", CODE, CODING, SEARCH, "note", "group-note")
 Found = TypeVar("Found")
 
@@ -39,13 +40,23 @@ def state_of_groups(connection: Connection) -> Hashable:
     return StoredState.now(connection), tuple(connection.execute(select(last, n_groupings)).one())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    n_characters: int
+    compute: Callable[[], Any]
+    future: Future[Any] = field(default_factory=Future)
+
+    @property
+    def is_waiting(self) -> bool:
+        return not (self.future.running() or self.future.done())
+
+
 class Later:
     """Results that a thread computes, and the latest ones, by key."""
 
     def __init__(self) -> None:
-        self._changed, self._numbers = threading.Condition(), count()
-        self._queue: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
-        self._kept = OrderedDict[Hashable, Future[Any]]()
+        self._changed = threading.Condition()
+        self._kept = OrderedDict[Hashable, _Work]()
         self._thread: threading.Thread | None = None
         self._is_over = False
 
@@ -56,61 +67,58 @@ class Later:
         ------
         NotYet
             They are long, and it is not done yet. The key finds it later.
+        CollectionBusyError
+            They are long, and the service is ending.
         """
         if n_characters <= AT_ONCE:
             return work()
         with self._changed:
-            future: Future[Found] | None = self._kept.get(key)
-            if future is None:
-                future = self._kept[key] = Future()
-                heapq.heappush(self._queue, (n_characters, next(self._numbers), future, work))
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._run, name="nearkin-later", daemon=True)
-                    self._thread.start()
-                self._changed.notify()
-                while len(self._kept) > _MAX_KEPT:
-                    self._kept.popitem(last=False)
+            if self._is_over and key not in self._kept:
+                raise CollectionBusyError("The service is ending: it begins no long comparison.")
+            asked = self._kept.setdefault(key, _Work(n_characters, work))
             self._kept.move_to_end(key)
-        try:
-            return future.result(timeout=_WAITING_S)
-        except TimeoutError:
-            if not future.done():
-                raise NotYet(future) from None
-            self._forget(key)
-            raise
-        except BaseException:
-            self._forget(key)
-            raise
+            self._drop_oldest()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="nearkin-later", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        future: Future[Found] = asked.future
+        wait([future], _WAITING_S)
+        if not future.done() or future.cancelled():
+            raise NotYet(future)
+        if future.exception() is not None:
+            with self._changed:
+                self._kept.pop(key, None)
+        return future.result()
 
-    def result(self, work: Callable[[], Found]) -> Found:
-        """Return the result of work that asks this for others, however long they take."""
-        while True:
-            try:
-                return work()
-            except NotYet as later:
-                later.future.exception()
-
-    def _forget(self, key: Hashable) -> None:
-        with self._changed:
-            self._kept.pop(key, None)
+    def _drop_oldest(self) -> None:
+        """Keep the results, and the works that wait, that were asked for last; what is dropped is not begun."""
+        for is_done in (True, False):
+            keys = [key for key, work in self._kept.items() if work.future.done() is is_done]
+            for key in keys[:-_MAX_KEPT]:
+                if is_done or self._kept[key].future.cancel():
+                    del self._kept[key]
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._queue and not self._is_over:
+                while not (waiting := [work for work in self._kept.values() if work.is_waiting]) and not self._is_over:
                     self._changed.wait()
                 if self._is_over:
                     return
-                _, _, future, work = heapq.heappop(self._queue)
+                work = min(waiting, key=lambda waiting_work: waiting_work.n_characters)
+                work.future.set_running_or_notify_cancel()
             try:
-                future.set_result(work())
+                work.future.set_result(work.compute())
             except BaseException as error:  # noqa: BLE001  # whoever asks for the result gets it
-                future.set_exception(error)
+                work.future.set_exception(error)
 
     def close(self) -> None:
-        """Begin no more work, and wait a while for what is being done."""
+        """Begin no more work, cancel what waits, and wait a while for what is being done."""
         with self._changed:
             self._is_over = True
+            for work in self._kept.values():
+                work.future.cancel()
             self._changed.notify()
         if self._thread is not None:
             self._thread.join(_CLOSING_S)

@@ -34,7 +34,7 @@ from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import Job, JobRunner
-from nearkin.web.later import Later
+from nearkin.web.later import Later, NotYet
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.roles import SCREEN_PATHS
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
@@ -137,6 +137,24 @@ class ReviewService:
         """Refuse a change if nothing may be changed."""
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
+
+    async def whole(self, work: Callable[[], Found]) -> Found:
+        """Return the result of work that asks ``later`` for others; no thread waits for these.
+
+        Raises
+        ------
+        CollectionBusyError
+            Too many were asked for since, or the service is ending.
+        """
+        while True:
+            try:
+                return await self.workers.run(work)
+            except NotYet as later:
+                done = asyncio.wrap_future(later.future)
+            done.add_done_callback(lambda late: late.cancelled() or late.exception())  # the work says it
+            await asyncio.wait([done])  # which does not cancel what others wait for, too
+            if done.cancelled():
+                raise CollectionBusyError("Too many comparisons of long texts are waiting. Try again in a moment.")
 
     async def change(
         self, work: Callable[[], Found], answer_by: float, *, by: str, in_words: Callable[[Found], str] = lambda _: ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Literal
 
 import msgspec
@@ -285,7 +284,7 @@ def changes_file(service: ReviewService, visitor: Visitor, query: CompareQuery) 
 
 def comparison_file(service: ReviewService, _: Visitor, query: CompareQuery) -> bytes:
     """Return the comparison as a page for other people, with the same settings."""
-    compared_documents = service.later.result(partial(_compared, service, query))
+    compared_documents = _compared(service, query)
     names = str(compared_documents.a), str(compared_documents.b.document)
     page = comparison_html(
         compared_documents.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(compared_documents)
