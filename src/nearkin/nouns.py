@@ -10,15 +10,15 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
     Examples
     --------
-    >>> counted(1, "document"), counted(2135, "exact copy", "exact copies"), counted(0, "pair")
-    ('1 document', '2,135 exact copies', '0 pairs')
+    >>> counted(1, "document"), counted(2135, "exact copy", "exact copies"), counted(0, "batch")
+    ('1 document', '2,135 exact copies', '0 batches')
     """
     return f"{n:,} {agreeing(n, noun, plural)}"
 
 
 def agreeing(n: int, singular: str, many: str = "") -> str:
     """Return the noun or the verb that agrees with a number, without the number."""
-    return singular if n == 1 else many or f"{singular}s"
+    return singular if n == 1 else many or f"{singular}{'es' if singular.endswith('ch') else 's'}"
 
 
 def wave_text(name: object) -> str:

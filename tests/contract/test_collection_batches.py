@@ -233,6 +233,70 @@ def test_a_second_look_needs_no_text_and_never_stores_the_call_itself(matter: Co
     assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "no")  # not blind any more
 
 
+def test_batches_change_by_their_own_functions_alone(matter: Collection) -> None:
+    store = matter.opened.store
+    make_batches(store, IDS[:3], "pass", 3, options=ChangeRequest(by="ada"))
+    for name in ("pass", "second look"):
+        for change in (lambda field: matter.tag(["d05"], field, "99"), lambda field: matter.untag(["d00"], field)):
+            with pytest.raises(ParameterError):
+                change(name)
+        with pytest.raises(ParameterError):
+            matter.tag_values({"d05": "99"}, name)
+    make_batches(store, IDS, "pass", 12, options=ChangeRequest(by="ada"))
+    assert parts(matter, "pass") == {1: IDS[:3], 2: IDS[3:]}
+
+
+def test_a_batch_is_coded_by_who_holds_it(matter: Collection) -> None:
+    store, yes = matter.opened.store, {"responsive": ["yes"]}
+    make_batches(store, IDS[:2], "pass", 2, options=ChangeRequest(by="ada"))
+    make_batches(store, IDS[1:3], "price", 2, options=ChangeRequest(by="ada"))
+    hold(store, "pass=1", is_out=True, options=ChangeRequest(by="ben"))
+    hold(store, "price=1", is_out=True, options=ChangeRequest(by="kim"))
+    with pytest.raises(RefusedError):
+        code(store, ["d05", "d00"], yes, options=EVA)
+    for name, doc_ids in (("ben", IDS[:2]), ("kim", IDS[1:3]), ("eva", IDS[5:6])):
+        assert code(store, doc_ids, yes, options=ChangeRequest(by=name, may_resolve=False)).number
+    draw_second_look(store, " kim ", 5, 0, ChangeRequest(by="ada"))
+    with pytest.raises(RefusedError):
+        hold(store, "second look=1", is_out=True, options=ChangeRequest(by="kim"))
+    hold(store, "second look=1", is_out=True, options=EVA)
+    with store.reading() as connection:
+        assert holder_of(connection, "second look=1") == "eva"
+
+
+def test_only_what_an_admin_changes_is_resolved_and_an_undo_keeps_authors(matter: Collection) -> None:
+    store = matter.opened.store
+
+    def call(name: str, responsive: str, privileged: str, reason: str = "") -> int:
+        chosen = {"responsive": [responsive], "privileged": [privileged], "reason": [reason]}
+        options = ChangeRequest(by=name, may_resolve=name == "ada")
+        return code(store, ["d00"], chosen, options=options).number or 0
+
+    first = call("ben", "yes", "no")
+    call("eva", "no", "counsel")
+    both = [("d00", "privileged", "no", "counsel", "eva"), ("d00", "responsive", "yes", "no", "eva")]
+    call("ada", "yes", "no", "memo")
+    assert (values(matter), matter.details("d00").tags["reason"]) == (both, "memo")
+    resolved = call("ada", "no", "no", "memo")
+    assert values(matter) == both[:1]
+    matter.undo(resolved, by="ada")
+    with store.reading() as connection:
+        assert [(one.first and one.first.by, one.second.by) for one in two_values(connection)] == [("ben", "eva")] * 2
+    assert values(matter) == both
+    back = matter.undo(first, by="ben").number or 0
+    assert (values(matter), dict(matter.details("d00").tags)) == (
+        [], {"responsive": "no", "privileged": "counsel", "reason": "memo"},
+    )  # fmt: skip
+    call("kim", "no", "no", "memo")
+    with store.reading() as connection:
+        assert [(one.first and one.first.by, one.second.by) for one in two_values(connection)] == [("eva", "kim")]
+    matter.undo(matter.log()[-1].number, by="kim")
+    matter.undo(back, by="ben")
+    assert values(matter) == both
+    with store.reading() as connection:
+        assert [(one.first and one.first.by, one.second.by) for one in two_values(connection)] == [("ben", "eva")] * 2
+
+
 def test_families_whose_parts_differ_are_listed_and_stay_together(place: SomePlace) -> None:
     mail, part = origin("a", kind="eml", family="m"), origin("b", family="m", position=1)
     with place.open() as matter:

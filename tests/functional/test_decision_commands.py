@@ -227,6 +227,8 @@ def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
     assert "check batch pass=1 out to ben" in run("batches", matter, "--check-out", "pass=1", "--by", "ben").out
     assert "ben" in run("batches", matter, "--check-out", "pass=1", "--by", "eva", code=1).err
     run("batches", matter, "--check-out", "pass=9", code=3)
+    for change in (("--make", "y"), ("--check-out", "pass=2"), ("--check-in", "pass=1")):
+        run("batches", matter, *change, "--out", tmp_path / "none.csv", code=2)
     listed = json.loads(run("batches", matter, "--json", "--out", tmp_path / "b.csv").out)["batches"]
     assert [(one["name"], one["n_documents"], one["holder"]) for one in listed] == [
         ("few", 2, ""), ("pass", 50, "ben"), ("pass", 50, ""), ("pass", 20, ""),

@@ -69,7 +69,9 @@ Example:
 class BatchesCommand(ListOptions, ChangeOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
-    make: Same[str | None] = wanted(metavar="NAME", help="Make batches with this name, which is a field of tags.")
+    make: Same[str | None] = wanted(
+        metavar="NAME", excludes="out", help="Make batches with this name, which is a field of tags."
+    )
     size: Same[int | None] = wanted(
         kind=int, needs="make", minimum=1, maximum=100_000, help="Documents of a batch. [default: 50]"
     )
@@ -79,9 +81,9 @@ class BatchesCommand(ListOptions, ChangeOptions, IdsOptions, PlaceOptions):
     families: Same[bool] = wanted(False, needs="make", help="Keep a mail and its attachments together.")
     groups: Same[bool] = wanted(False, needs="make", help="Keep stored groups and identical texts together.")
     check_out: Same[str | None] = changed(
-        metavar="NAME=NUMBER", excludes="make check_in", help="Check this batch out to --by."
+        metavar="NAME=NUMBER", excludes="make check_in out", help="Check this batch out to --by."
     )
-    check_in: Same[str | None] = changed(metavar="NAME=NUMBER", excludes="make", help="Check this batch in.")
+    check_in: Same[str | None] = changed(metavar="NAME=NUMBER", excludes="make out", help="Check this batch in.")
     limit: Same[int] = limited(50)
 
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.batches import batch_names
-from nearkin.collection.decisions.log import StoredState, current_tags
+from nearkin.collection.decisions.log import StoredState, batch_names, current_tags
 from nearkin.collection.groups.current import sizes_of_groups
 from nearkin.collection.groups.grouping import GroupDecisions, regroup, similarity_by
 from nearkin.collection.matching.constraints import Forest

@@ -30,8 +30,6 @@ from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents, origins
 from nearkin.store.store import Store
 
-SECOND_LOOK = "second look"
-"""Name of the batches that are coded again, and of their tag."""
 Kept = Literal["families", "groups"]
 MAX_SIZE = 100_000
 _changes, _tags, _acts = schema.changes.c, schema.tags.c, schema.activity.c
@@ -95,7 +93,7 @@ def make_batches(
     name, wanted = checked_field(name), checked_ids(doc_ids)
     check_int("size", size, 1, MAX_SIZE)
     with options.opened(store) as connection:
-        names = {field.name for field in layout_of(connection).fields} | {SECOND_LOOK}
+        names = {field.name for field in layout_of(connection).fields} | {log.LOOKS}
         if name in names:
             raise ParameterError.of("name", f"none of {', '.join(sorted(names))}", name)
         contents = current_contents(connection, wanted)
@@ -198,18 +196,13 @@ def holder_of(connection: Connection, batch: str) -> str:
     return holder
 
 
-def batch_names(connection: Connection) -> set[str]:
-    """Return the names of all batches, which are fields of tags that say nothing about a document."""
-    return {name for name, _ in _holders(connection)}
-
-
 def hold(store: Store, batch: str, *, is_out: bool, options: log.ChangeRequest) -> log.ActivityResult:
     """Check a batch, which is named by its tag, out to a person, or in again; who may resolve, also that of others.
 
     Raises
     ------
     RefusedError
-        Somebody else holds the batch.
+        Somebody else holds the batch, or it has calls of the person to code again.
     UnknownDocumentError
     """
     key = log.BATCH, batch, ""
@@ -217,6 +210,8 @@ def hold(store: Store, batch: str, *, is_out: bool, options: log.ChangeRequest) 
         was, now = holder_of(connection, batch), str(options.by) if is_out else ""
         if was not in ("", options.by) and (is_out or not options.may_resolve):
             raise RefusedError(409, f"{was} has checked out the batch {batch}.")
+        if now in {look.of for look in second_looks(connection) if batch == f"{log.LOOKS}={look.number}"}:
+            raise RefusedError(409, f"{batch} has calls of {now}: somebody else has to code them again.")
         changes = (log.SettingChange(*key, was, now),) if was != now else ()
         return log.made(connection, log.BATCH, changes, options, n_unchanged=1 - len(changes))
 
@@ -237,8 +232,8 @@ def batches(connection: Connection, name: str | None = None) -> list[Batch]:
     names = {batch_name for batch_name, _ in holders}
     n_required = len(layout.required) if any(field.required for field in layout.fields) else 1
     calls = schema.changes.alias("calls")
-    is_code = (calls.c.kind == log.TAG) & calls.c.other.in_(layout.required) & (_tags.field != SECOND_LOOK)
-    is_look = (calls.c.kind == log.SECOND_LOOK) & (_tags.field == SECOND_LOOK) & (calls.c.other == _tags.value)
+    is_code = (calls.c.kind == log.TAG) & calls.c.other.in_(layout.required) & (_tags.field != log.LOOKS)
+    is_look = (calls.c.kind == log.SECOND_LOOK) & (_tags.field == log.LOOKS) & (calls.c.other == _tags.value)
     is_call = (calls.c.subject == _tags.doc_id) & calls.c.is_current & (is_code | is_look)
     joined = schema.tags.join(documents, and_(documents.c.doc_id == _tags.doc_id, documents.c.is_current))
     joined = joined.outerjoin(calls, is_call).outerjoin(schema.activity, _acts.number == calls.c.activity)
@@ -250,7 +245,7 @@ def batches(connection: Connection, name: str | None = None) -> list[Batch]:
     for key, group in groupby(rows, lambda row: tuple(row[:3])):
         coders = [row.done_by for row in group if row.done_by is not None]
         sizes[key[:2]] += 1
-        if len(coders) >= (1 if key[0] == SECOND_LOOK else n_required):
+        if len(coders) >= (1 if key[0] == log.LOOKS else n_required):
             done.setdefault(key[:2], Counter())[coders[-1]] += 1
     listed = list[Batch]()
     for (batch_name, number), holder in holders.items():
@@ -320,18 +315,19 @@ def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.C
     Documents that are in a second look already are not drawn.
     """
     check_int("size", size, 1, MAX_SIZE)
+    of = log.checked_by(of)
     with options.opened(store) as connection:
         fields = [field.name for field in layout_of(connection).fields]
-        is_call = _tags.field.in_(fields) & (_acts.kind == log.CODE) & (_acts.done_by == log.checked_by(of))
+        is_call = _tags.field.in_(fields) & (_acts.kind == log.CODE) & (_acts.done_by == of)
         calls = select(_tags.doc_id).distinct().join_from(schema.tags, schema.activity, _acts.number == _tags.activity)
         doc_ids = sorted(connection.execute(calls.where(is_call)).scalars())
         current = current_contents(connection, doc_ids)
-        drawn = set_values(connection, log.TAG, doc_ids, [SECOND_LOOK])
-        left = [doc_id for doc_id in doc_ids if doc_id in current and (doc_id, SECOND_LOOK) not in drawn]
+        drawn = set_values(connection, log.TAG, doc_ids, [log.LOOKS])
+        left = [doc_id for doc_id in doc_ids if doc_id in current and (doc_id, log.LOOKS) not in drawn]
         if not left:
             raise ParameterError.of("of", "a person who coded documents that are in no second look", of)
         sample = random.Random(seed).sample(left, min(size, len(left)))
-        return _stored(connection, SECOND_LOOK, [sample], {"of": of, "seed": seed, "n_calls": len(left)}, 0, options)
+        return _stored(connection, log.LOOKS, [sample], {"of": of, "seed": seed, "n_calls": len(left)}, 0, options)
 
 
 def code_again(
@@ -339,7 +335,7 @@ def code_again(
 ) -> log.ActivityResult:
     """Store a blind call: where it differs, the first value stays, and the field has two until one is chosen."""
     with options.opened(store) as connection:
-        if doc_id not in batch_ids(connection, f"{SECOND_LOOK}={number}"):
+        if doc_id not in batch_ids(connection, f"{log.LOOKS}={number}"):
             raise ParameterError.of("id", f"a document of the second look {number}", doc_id)
         stored = layout_of(connection).fields
         layout = CodingLayout(tuple(field for field in stored if field.kind != "text"))
@@ -363,7 +359,7 @@ def code_again(
 
 def second_looks(connection: Connection) -> list[SecondLook]:
     """Return the rate of overturned calls of each second look."""
-    looks, kept = dict[int, SecondLook](), _holders(connection, SECOND_LOOK)
+    looks, kept = dict[int, SecondLook](), _holders(connection, log.LOOKS)
     made = select(_acts.done_at, _acts.data).where(_acts.kind == log.BATCH).order_by(_acts.number)
     for at, data in connection.execute(made):
         draw: Mapping[str, Any] = json.loads(data)

@@ -134,10 +134,25 @@ def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityR
             raise ParameterError(f"Activity {number} {_NOT_UNDONE[kind]}.")
         made = log.changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
-        changes = tuple(log.SettingChange(*change.key, change.now, change.was) for change in made)
+        changes = _undoing(connection, made)
         refuse_contradicting(connection, changes)
         data: dict[str, object] = {"activity": number, "kind": kind}
         return log.made(connection, "undo", changes, options, data=data, undoes=number)
+
+
+def _undoing(connection: Connection, made: Sequence[log.SettingChange]) -> tuple[log.SettingChange, ...]:
+    """Return the changes that undo others; where no value is left, that of a second person becomes the value."""
+    own = {change.key for change in made}
+    left = [(log.SECOND, *change.key[1:]) for change in made if change.kind == log.TAG and change.was is None]
+    seconds = log.values_of(connection, [key for key in left if key not in own])
+    changes = list[log.SettingChange]()
+    for change in made:
+        key = log.SECOND, change.subject, change.other
+        second = seconds.get(key) if change.kind == log.TAG else None
+        changes.append(log.SettingChange(*change.key, change.now, change.was if second is None else second or None))
+        if second is not None:
+            changes.append(log.SettingChange(*key, second, None))
+    return tuple(changes)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:

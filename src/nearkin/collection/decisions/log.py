@@ -150,6 +150,12 @@ def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[Settin
     return values
 
 
+def batch_names(connection: Connection) -> set[str]:
+    """Return the names of all batches, which are fields of tags that say nothing about a document."""
+    is_batch = schema.changes.c.kind == BATCH
+    return {LOOKS} | {batch.rpartition("=")[0] for (_, batch, _), _, _ in current_decisions(connection, is_batch)}
+
+
 @dataclass(frozen=True, slots=True)
 class StoredState:
     """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased.
@@ -186,6 +192,8 @@ CODING = "coding"
 """Kind of the layout of the coding panel, and of the activity that sets it."""
 BATCH, SECOND_LOOK = "batch", "second-look"
 """Kinds of the holder of a batch, and of a document that was coded again."""
+LOOKS = "second look"
+"""Name of the batches that are coded again, and of their tag."""
 SPLIT_OFF = "split-off"
 """Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
 SEARCH = "search"

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select
 
 from nearkin.collection.decisions import log
 from nearkin.collection.results import AnswerRecord
-from nearkin.errors import RefusedError
+from nearkin.errors import ParameterError, RefusedError
 from nearkin.store import schema
 from nearkin.store.bulk import by_bytes, in_slices
 from nearkin.store.schema import documents, origins
@@ -50,8 +50,23 @@ def set_values(
 
 
 def _settings(condition: ColumnElement[bool]) -> Select[Any]:
-    columns = _changes.subject, _changes.other, _changes.now, _acts.done_by, _acts.done_at
-    return select(*columns).join_from(schema.changes, schema.activity).where(condition)
+    """Return a query for values with their authors: a value that an undo restored belongs to who had set it."""
+    earlier, its_activity, author = schema.changes.alias(), schema.activity.alias(), schema.activity.alias()
+    is_of_kind = earlier.c.kind == _changes.kind
+    is_source = and_(
+        *(earlier.c[name] == _changes[name] for name in ("subject", "other", "now")),
+        earlier.c.kind.in_(log.VALUES),
+        its_activity.c.kind != "undo",
+        # a second value that became the first one was set after what was undone
+        earlier.c.activity < case((is_of_kind, _acts.undoes), else_=_acts.number),
+    )
+    of_kind, of_other = func.max(case((is_of_kind, earlier.c.activity))), func.max(earlier.c.activity)
+    source = select(func.coalesce(of_kind, of_other)).where(its_activity.c.number == earlier.c.activity, is_source)
+    of_undo = source.correlate(schema.changes, schema.activity).scalar_subquery()
+    set_in = case((_acts.kind == "undo", func.coalesce(of_undo, _acts.number)), else_=_acts.number)
+    columns = _changes.subject, _changes.other, _changes.now, author.c.done_by, author.c.done_at
+    joined = schema.changes.join(schema.activity).join(author, author.c.number == set_in)
+    return select(*columns).select_from(joined).where(condition)
 
 
 def _value(row: Row[Any]) -> SetValue:
@@ -79,10 +94,14 @@ def judged(
 
     Raises
     ------
+    ParameterError
+        A field is the name of batches, which no tag changes.
     RefusedError
         Two other people set different values.
     """
     doc_ids, fields = list(dict.fromkeys(item for item, _ in wanted)), {field for _, field in wanted}
+    if reserved := fields & log.batch_names(connection):
+        raise ParameterError.of("field", "no name of batches", ", ".join(sorted(reserved)))
     firsts = set_values(connection, log.TAG, doc_ids, fields)
     seconds = set_values(connection, log.SECOND, doc_ids, fields)
     changes = list[log.SettingChange]()
@@ -99,7 +118,7 @@ def judged(
             after = None if second and second.by == options.by else other
         else:
             after = other if second and second.by != options.by else now or ""
-            if after != (now or "") and not is_blind and second:
+            if after != (now or "") and not is_blind and first and second:
                 raise RefusedError(
                     409,
                     f"{key[1]} of {key[0]} has two values: {was or 'none'} of {first.by}, {other or 'none'} of "

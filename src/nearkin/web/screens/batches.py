@@ -6,7 +6,6 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.decisions.batches import (
-    SECOND_LOOK,
     Kept,
     batches,
     draw_second_look,
@@ -14,6 +13,7 @@ from nearkin.collection.decisions.batches import (
     make_batches,
     table_of_batches,
 )
+from nearkin.collection.decisions.log import LOOKS
 from nearkin.reports.comparison import MEDIA_TYPE
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.screens.coding import CodeQuery, queue_ids
@@ -27,7 +27,7 @@ def list_batches(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
     """List the batches, and count the documents of which others can be made: those of a list, search or thread."""
     with service.collection.opened.store.reading() as connection:
         stored, n_documents = batches(connection), len(queue_ids(service, connection, query))
-    values = {"batches": stored, "n_documents": n_documents, "second_look": SECOND_LOOK}
+    values = {"batches": stored, "n_documents": n_documents, "second_look": LOOKS}
     return ScreenAnswer(
         "batches.html.j2", values, {"batches": [batch.to_dict() for batch in stored], "n_documents": n_documents}
     )

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.batches import SECOND_LOOK, batch_ids, code_again, holder_of
+from nearkin.collection.decisions.batches import batch_ids, code_again, holder_of
 from nearkin.collection.decisions.coding import (
     MAX_FIELDS,
     CodingLayout,
@@ -22,7 +22,7 @@ from nearkin.collection.decisions.coding import (
     set_layout,
 )
 from nearkin.collection.decisions.deciding import members_of
-from nearkin.collection.decisions.log import ActivityResult, ChangeRequest
+from nearkin.collection.decisions.log import LOOKS, ActivityResult, ChangeRequest
 from nearkin.collection.decisions.second_values import two_values
 from nearkin.collection.listing.details import DocumentDetails, details, family_of
 from nearkin.collection.listing.lists import listed_ids
@@ -92,7 +92,7 @@ class CodeQuery(ListQuery, kw_only=True):
     def look(self) -> str:
         """Number of the second look, whose queue shows no values; empty for other queues."""
         name, _, number = (self.batch or "").rpartition("=")
-        return number if name == SECOND_LOOK else ""
+        return number if name == LOOKS else ""
 
 
 class CodeForm(msgspec.Struct, kw_only=True):
@@ -165,7 +165,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
         "holder": holder,
-        "seconds": {disagreement.field: disagreement.second for disagreement in two},
+        "seconds": {disagreement.field: disagreement for disagreement in two},
         "chosen": {field.name: field.chosen(document.tags.get(field.name)) for field in layout.fields},
         "pieces_of_text": pieces,
         "n_hidden": max(0, len(document.text) - n_shown),

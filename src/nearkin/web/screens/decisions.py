@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import members_of, parsed, tag
-from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of, batch_names
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.tolerance import ALL

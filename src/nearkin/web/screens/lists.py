@@ -9,9 +9,8 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import conflicting_groups
-from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.deciding import tags_of
-from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.decisions.log import ChangeRequest, batch_names
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
 from nearkin.collection.stored.group_state import stored_tolerances
