@@ -105,8 +105,14 @@ def test_a_saved_search_is_found_by_its_name(matter: Collection) -> None:
 
 
 def test_facets_count_what_their_queries_find(matter: Collection) -> None:
+    other = replace(HEADERS, sender="Joada <joada@example.org>", sent_at=datetime(2024, 2, 1, tzinfo=UTC))
+    rows = [("other.eml", LETTER, origin("a", kind="mail", mail=other), None)]
+    add_extracted(matter, rows, wave="later mails", source="inbox.mbox")
+    matter.tag(["other.eml"], "date", "2026-03-16", by="ada")
+    matter.tag(["old"], "date", "unknown", by="ada")
+    matter.tag(["note"], "issue", "", by="ada")
     with matter.opened.store.reading() as connection:
-        for query in ("lease", "rent OR from:ada@", "NOT id:nothing"):
+        for query in ("lease", "rent OR from:ada@", "landlord OR(percent)", "(rent)OR lease", "NOT id:nothing"):
             found = facets(connection, query)
             assert found.n_documents == matter.search(query).n_found
             for facet in found.facets:
@@ -114,8 +120,9 @@ def test_facets_count_what_their_queries_find(matter: Collection) -> None:
                     one.query: one.n_documents for one in facet.values
                 }
         fields = {one.field: {each.value: each.n_documents for each in one.values} for one in found.facets}
-        assert fields["from"] == {"ada@example.org": 2, "cy@example.org": 1, "jörg müller": 1}
-        assert fields["date"] == {"2026-03": 3, "2025-12": 1}
+        assert fields["from"] == {"ada@example.org": 3, "cy@example.org": 1, "joada@example.org": 1, "jörg müller": 1}
+        assert fields["date"] == {"2026-03": 4, "2025-12": 1, "2024-02": 1}
+        assert fields["tag"]["issue"] == 2
 
 
 def test_a_query_of_fields_shows_the_beginnings_of_texts(matter: Collection) -> None:

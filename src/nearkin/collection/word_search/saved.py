@@ -13,6 +13,7 @@ from nearkin.collection.decisions import log
 from nearkin.collection.decisions.deciding import BETWEEN_VALUES
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import with_documents
+from nearkin.collection.stored.word_tables import Combination
 from nearkin.collection.word_search.query import header, parse
 from nearkin.collection.word_search.searching import MOST_RANKED, newest_found, parsed
 from nearkin.errors import ParameterError
@@ -58,6 +59,7 @@ def save_search(store: Store, name: str, query: str | None, options: log.ChangeR
 _MOST_VALUES = 8
 _MOST_MONTHS = 18
 """Number of months above which years are counted."""
+_MONTH = re.compile(r"\d{4}(-\d\d)?")
 _ADDRESS = re.compile(r"<([^<>\s]+)>")
 
 
@@ -93,33 +95,40 @@ def facets(connection: Connection, query: str, *, wave: str | None = None) -> Fa
     rows = with_documents().join(ranked, ranked.c.row == documents.c.row)
     rows = rows.outerjoin(origins, origins.c.row == documents.c.row)
     rows = rows.add_columns(origins.c.kind, header(connection, "sender").label("sender"), month.label("month"))
-    counts, dates = {name: Counter[str]() for name in ("from", "date", "tag", "wave", "kind")}, dict[str, str]()
+    counts, dates = {name: Counter[str]() for name in ("from", "date", "tag", "wave", "kind")}, dict[str, set[str]]()
+    senders, fields = Counter[str](), Counter[str]()
     for row in connection.execute(rows):
         counts["wave"][row.wave] += 1
         counts["kind"].update([row.kind] if row.kind else ())
-        counts["from"].update([_address(row.sender)] if row.sender else ())
-        dates[row.doc_id] = row.month or ""
+        senders.update([row.sender.lower()] if row.sender else ())
+        dates[row.doc_id] = {row.month} if row.month else set()
     for block in in_slices(list(dates)):
         for doc_id, field, value in connection.execute(
             select(tags.c.doc_id, tags.c.field, tags.c.value).where(tags.c.doc_id.in_(block))
         ):
-            if field == DATE_TAG:
-                dates[doc_id] = dates[doc_id] or value[:7]
+            if field == DATE_TAG and (own := _MONTH.match(value)):
+                dates[doc_id].add(own[0])
+            fields[field] += 1
             counts["tag"].update(f"{field}={label}" if label else field for label in set(value.split(BETWEEN_VALUES)))
-    months = Counter(date for date in dates.values() if date)
-    for label, n in months.items():
-        counts["date"][label if len(months) <= _MOST_MONTHS else label[:4]] += n
+    counts["tag"] |= Counter({field: n for field, n in fields.items() if field in counts["tag"]})  # with any value
+    addresses = Counter(_address(sender) for sender in senders.elements())
+    for address, _ in addresses.most_common(_MOST_VALUES):
+        counts["from"][address] = sum(n for sender, n in senders.items() if address in sender)
+    length = 7 if len(set().union(*dates.values())) <= _MOST_MONTHS else 4
+    for own_dates in dates.values():
+        counts["date"].update({date[:length] for date in own_dates if len(date) >= length})
     return Facets(len(dates), tuple(_facets(query, len(dates), counts)))
 
 
 def _address(sender: str) -> str:
     occurrence = _ADDRESS.search(sender)
-    return (occurrence[1] if occurrence else sender).lower()
+    return occurrence[1] if occurrence else sender
 
 
 def _facets(query: str, n_documents: int, counts: dict[str, Counter[str]]) -> list[Facet]:
     listed = list[Facet]()
-    inner = f"({query})" if "OR" in query.split() else query
+    tree = parse(query)
+    inner = f"({query})" if isinstance(tree, Combination) and tree.operator == "OR" else query
     for field, values in counts.items():
         best = [(value, n) for value, n in values.most_common() if n < n_documents and '"' not in value]
         if field == "date":
