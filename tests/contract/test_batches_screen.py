@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +74,8 @@ def test_batches_are_made_taken_coded_and_given_back(team: Team) -> None:
     assert (first["n_documents"], first["n_done"], first["holder"]) == (4, 0, "ben")
     place = {"back": "/code?batch=pass%3D1"}
     assert team.code("eva", first["at"], "yes", **place).status_code == 409
+    assert team.code("eva", first["at"], "yes", back="/code").status_code == 409
+    assert team.by("eva").post("/tags", id=first["at"], tag="pass=99").status_code == 400
     assert team.tags(first["at"]) == {"pass": "1"}
     after = team.code("ben", first["at"], "yes", **place)
     assert after.status_code == 303
@@ -102,10 +105,16 @@ def test_a_value_of_another_person_is_kept_beside_the_first_until_an_admin_choos
     ]
     assert found[0]["first"]["by"] == "ben"
     assert "eva" in team.by("ben").get("/code", at="d0").text
+    for name, kept in (("ben", ["yes", "no"]), ("eva", ["no", "counsel"])):  # the panel has a person's own values
+        checked = re.findall(r'name="v\d" value="(\w+)"[^>]* checked', team.by(name).get("/code", at="d0").text)
+        assert checked == kept
+    ada, panel = team.by("ada", "admin"), {"id": "d0", "fields": team.collection.coding().digest}
+    assert ada.post("/code", **panel, v0="yes", v1="no", v2="memo").status_code == 303
+    assert len(ada.get("/conflicts.json").json()["two_values"]) == 2  # only what changed is resolved
     assert team.by("ada", "admin").get("/list.jsonl").text.count('"second:privileged": "counsel"') == 1
     for tag in ("privileged=counsel", "responsive=yes"):
         assert team.by("ada", "admin").post("/tags", id="d0", tag=tag).status_code == 303
-    assert team.tags("d0") == {"responsive": "yes", "privileged": "counsel"}
+    assert team.tags("d0") == {"responsive": "yes", "privileged": "counsel", "reason": "memo"}
     assert team.by("ada", "admin").get("/conflicts.json").json()["two_values"] == []
 
 
@@ -135,5 +144,16 @@ def test_a_second_look_shows_no_values_and_gives_a_rate(team: Team) -> None:
     assert (look["of"], look["n_coded"], look["n_overturned"], look["by_field"]) == ("ben", 5, 1, {"responsive": 1})
     assert (look["rate"], look["low"], look["high"]) == (0.2, 0.2, 0.2)  # all calls were coded again
     assert "20.0 %" in words_of(ada.get("/defensibility").text)
-    (two,) = ada.get("/conflicts.json").json()["two_values"]
+    assert team.by("ben").post("/batches/hold", batch="second look=1").status_code == 409
+    (two,) = team.by("ada", "admin").get("/conflicts.json").json()["two_values"]
     assert (two["doc_id"], two["first"]["by"], two["second"]["by"]) == ("d4", "ben", "eva")
+    assert ada.post("/tags", id=[f"d{i}" for i in range(5)], tag="responsive=yes", expected=1).status_code == 303
+    assert team.code("ben", "other", "yes").status_code == 303
+    assert team.by("ada", "admin").post("/batches/second-look", of="ben", size=5).status_code == 303
+    team.by("eva").post("/batches/hold", batch="second look=2", is_out="1")
+    assert team.code("eva", "other", "yes", "counsel", back="/code?batch=second+look%3D2").status_code == 303
+    (two,) = team.by("ada", "admin").get("/conflicts.json").json()["two_values"]  # a field that ben left empty
+    assert (two["doc_id"], two["first"], two["second"]["value"]) == ("other", None, "counsel")
+    assert "no value" in words_of(ada.get("/conflicts").text)
+    assert ada.post("/tags", id="other", tag="privileged", is_removed="1").status_code == 303
+    assert (ada.get("/conflicts.json").json()["two_values"], team.tags("other")["responsive"]) == ([], "yes")
