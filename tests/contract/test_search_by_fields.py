@@ -104,6 +104,18 @@ def test_a_saved_search_is_found_by_its_name(matter: Collection) -> None:
     assert matter.save_search("rent", 'rent saved:"of ada"').n_unchanged == 1
 
 
+def test_saved_searches_share_a_limit_of_parentheses(matter: Collection) -> None:
+    def inside(query: str) -> str:
+        return f"{'(' * 20}{query}{')' * 20}"
+
+    for name, query in (("s0", "rent"), ("s1", "saved:s0"), ("s2", "saved:s1")):
+        matter.save_search(name, inside(query))
+    assert ids(matter, "saved:s2") == ids(matter, "rent")
+    for query in (inside("saved:s2"), "saved:s1 saved:s1"):
+        with pytest.raises(ParameterError):
+            matter.search(query)
+
+
 def test_facets_count_what_their_queries_find(matter: Collection) -> None:
     other = replace(HEADERS, sender="Joada <joada@example.org>", sent_at=datetime(2024, 2, 1, tzinfo=UTC))
     rows = [("other.eml", LETTER, origin("a", kind="mail", mail=other), None)]

@@ -57,11 +57,14 @@ right=Term(words=('ada',), is_prefix=False, field='from'))
 class _Parser:
     """OR binds less than AND, which may be left out; NOT binds like AND."""
 
-    def __init__(self, query: str, connection: Connection | None, inside: tuple[str, ...]) -> None:
-        self._query, self._parts, self._n_words = query, _PARTS.findall(query), 0
+    def __init__(
+        self, query: str, connection: Connection | None, inside: tuple[str, ...], n_words: int = 0, n_open: int = 0
+    ) -> None:
+        self._query, self._parts, self._n_words = query, _PARTS.findall(query), n_words
         self._connection, self._inside = connection, inside
-        if self._parts.count("(") > MAX_WORDS:
-            raise self._error()
+        self._n_open = n_open + self._parts.count("(")
+        if self._n_open > MAX_WORDS:
+            raise self._error(f"at most {MAX_WORDS} parentheses, with those of saved searches")
 
     def whole(self) -> Query:
         query = self._either()
@@ -141,9 +144,8 @@ class _Parser:
         query = log.values_of(connection, [key]).get(key)
         if query is None or name in self._inside:
             raise ParameterError.of(SAVED, "the name of a saved search that does not name itself", name)
-        inner = _Parser(query, connection, (*self._inside, name))
-        inner._n_words = self._n_words
-        tree, self._n_words = inner.whole(), inner._n_words
+        inner = _Parser(query, connection, (*self._inside, name), self._n_words, self._n_open)
+        tree, self._n_words, self._n_open = inner.whole(), inner._n_words, inner._n_open
         return tree
 
 

@@ -33,9 +33,9 @@ from nearkin.stages.documents.reader import RowMask, StreamReader
 from nearkin.stages.documents.readers.lines import write_kept
 from nearkin.stages.documents.readers.records import (
     FieldSplitter,
-    LineSplitter,
     Records,
     ScannedRecord,
+    line_end_in,
     other_number,
     read_records,
 )
@@ -161,7 +161,7 @@ class _TsvSplitter(FieldSplitter):
         return line.split(self.delimiter)
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        return LineSplitter.end_in(self, piece, held)
+        return line_end_in(piece)
 
 
 class Tsv(DelimitedReader):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault
-from nearkin.stages.documents.readers.records import FieldSplitter, LineSplitter, other_number, read_records
+from nearkin.stages.documents.readers.records import FieldSplitter, line_end_in, other_number, read_records
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import ByteStream
 
@@ -200,7 +200,7 @@ class _LoadSplitter(FieldSplitter):
         return fields if is_whole and len(fields) == self._n_columns else None
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        return LineSplitter.end_in(self, piece, held)
+        return line_end_in(piece)
 
     def whole(self, field: str, encoding: str) -> str:
         """Return the characters of a field; in one that is not UTF-8 a qualifier is one byte."""

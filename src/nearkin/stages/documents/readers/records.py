@@ -95,8 +95,13 @@ class LineSplitter:
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there."""
-        end = piece.find(b"\n")
-        return end, int(end >= 0)
+        return line_end_in(piece)
+
+
+def line_end_in(piece: bytes) -> tuple[int, int]:
+    """Return the first line end, or -1, and the number of line ends up to there."""
+    end = piece.find(b"\n")
+    return end, int(end >= 0)
 
 
 def read_records(
