@@ -10,6 +10,8 @@ _NUMBERS = """
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion percent
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
+TICKS = "☐☑☒✓✔✗✘"
+"""Answers in forms, each a word."""
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
 _OTHER_DATES = """

@@ -1,4 +1,4 @@
-"""What differs in a verified pair: numbers and dates, one passage, or more."""
+"""What differs in a verified pair: numbers, dates and ticks, one passage, or more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
-from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS
+from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS, TICKS
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, FIELDS, OTHER = map(
@@ -29,8 +29,8 @@ _BLOCK_PAIRS = 1 << 18
 
 @cache
 def also_numbers() -> tuple[bytes, ...]:
-    """Return the months, weekdays and numbers as words, in lower case and with a capital."""
-    words = {*DATE_WORDS, *NUMBER_WORDS, *OTHER_DATE_WORDS}
+    """Return the months, weekdays and numbers as words, in lower case and with a capital; and ticks."""
+    words = {*DATE_WORDS, *NUMBER_WORDS, *OTHER_DATE_WORDS, *TICKS}
     return tuple(sorted(form.encode() for word in words for form in (word, word.capitalize())))
 
 

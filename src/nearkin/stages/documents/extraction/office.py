@@ -14,7 +14,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -329,6 +329,9 @@ _HEADER, _BODY = b"headerFooter", b"<office:body"
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
+_FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*>(.*?)</w:\1>", re.DOTALL)
+_IS_TICKED = re.compile(rb"<w:(checked|default)(?: w:val=\"(\w+)\")?\s*/>")
+_CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d+)\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
 _LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
 """Of the header of a file in an archive: the lengths of the name and of further fields, the bytes before these, and all
 bytes; and the most that is unpacked at once."""
@@ -347,6 +350,8 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     is_tracked = kind == "docx" or kind.startswith("od")
     if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
+    if kind == "docx" and (fields := " ".join(_fields_of_forms(b"".join(parts.values())))):
+        read = replace(read, text=f"{text.rstrip()}\n{fields}")
     further, n_missing, n_words = dict[str, None](), 0, 0
     if kind != "epub" and not _has_all(text, parts, kind):  # pages of books are often no XML
         left = _words(text)
@@ -363,12 +368,24 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
                 further |= dict.fromkeys(
                     line for line in lines if line and (is_header or not missing.keys().isdisjoint(_words(line)))
                 )
-    read = replace(read, text="\n".join([text.rstrip(), *further]).lstrip("\n")) if further else read
+    if further:
+        read = replace(read, text="\n".join([(read.text or "").rstrip(), *further]).lstrip("\n"))
     if n_missing >= _MIN_MISSING and n_missing > _MISSING_SHARE * (n_words + n_missing):
         lost = f"{counted(n_missing, 'word')} of {n_words + n_missing:,} not extracted: text may be missing"
         read = read.lacking("partial", lost)
     inside = next(filter(_DOCUMENT_INSIDE.fullmatch, names), None) if kind == "docx" else None
     return read if inside is None else read.lacking("unsupported", f"its {inside}, a document inside it, was not read")
+
+
+def _fields_of_forms(part: bytes) -> Iterator[str]:
+    """Yield the ticks and the choices of a form in Word, in order, which are no text."""
+    for kind, inside in _FIELD_OF_FORM.findall(part):
+        if kind == b"checkBox":
+            values = dict(_IS_TICKED.findall(inside))
+            yield "☐" if values.get(b"checked", values.get(b"default", b"0")) in (b"0", b"false", b"off") else "☒"
+        elif choices := _CHOICE.findall(inside):
+            chosen = _CHOSEN.search(inside)
+            yield html.unescape(choices[min(int(chosen[1]) if chosen else 0, len(choices) - 1)].decode())
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:

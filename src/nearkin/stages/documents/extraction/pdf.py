@@ -43,8 +43,8 @@ _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or 
 _FILE_ATTACHMENT = 17
 _WITHOUT_NOTE = (2, 16, 20, _FILE_ATTACHMENT)
 """Kinds of annotations that are no notes: links, windows of other notes, form fields."""
-_FORM_OF_XFA, _FIELDS_WITH_TEXT = (2, 3), (4, 5, 6)
-"""Kinds of forms, and of fields: choices and texts."""
+_FORM_OF_XFA, _BOXES, _FIELDS_WITH_TEXT = (2, 3), (2, 3), (4, 5, 6)
+"""Kinds of forms, and of fields: boxes that are ticked; choices and texts."""
 
 
 def read_pdf(given: Given) -> DocumentRead:
@@ -81,8 +81,8 @@ def read_pdf(given: Given) -> DocumentRead:
             n_attached += kind == _FILE_ATTACHMENT
             if kind not in _WITHOUT_NOTE:
                 notes.append(_string(partial(raw.FPDFAnnot_GetStringValue, note, b"Contents")))
-            elif has_form and raw.FPDFAnnot_GetFormFieldType(opened.formenv, note) in _FIELDS_WITH_TEXT:
-                values.append(_string(partial(raw.FPDFAnnot_GetFormFieldValue, opened.formenv, note)))
+            elif has_form:
+                values.append(_field_of_form(opened.formenv, note))
         page.close()
     if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
         pages |= dict.fromkeys(images, "")
@@ -90,7 +90,7 @@ def read_pdf(given: Given) -> DocumentRead:
     n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
     members = partial(_members, opened) if n_attached else None
     text = "\n".join([*pages.values(), *filter(None, notes)])
-    fields = [value for value in dict.fromkeys(values) if value not in text]
+    fields = [value for value in dict.fromkeys(values) if value and value not in text]
     read = DocumentRead(text="\n".join([text, *fields]), n_pages=n_pages, members=members)
     if has_form in _FORM_OF_XFA:
         read = replace(read, warnings=("a form of the kind XFA: parts of it may be missing",))
@@ -260,6 +260,20 @@ def _annotations(page: Any) -> Iterator[Any]:
         if note := raw.FPDFPage_GetAnnot(page.raw, index):
             yield note
             raw.FPDFPage_CloseAnnot(note)
+
+
+def _field_of_form(form: Any, note: Any) -> str:
+    """Return the value of a field, or the name of a box with its tick."""
+    import pypdfium2.raw as raw
+
+    kind = raw.FPDFAnnot_GetFormFieldType(form, note)
+    if kind in _FIELDS_WITH_TEXT:
+        return _string(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
+    if kind not in _BOXES:
+        return ""
+    tick = "☒" if raw.FPDFAnnot_IsChecked(form, note) else "☐"
+    names = (raw.FPDFAnnot_GetFormFieldName, raw.FPDFAnnot_GetFormFieldExportValue)
+    return " ".join([tick, *filter(None, (_string(partial(name, form, note)) for name in names))])
 
 
 def _string(read: Callable[[Any, int], int]) -> str:

@@ -58,6 +58,18 @@ def words_of_word(*texts: str) -> str:
     return "<w:document>" + "".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in texts) + "</w:document>"
 
 
+def test_ticks_and_choices_of_a_form_are_text():
+    def box(values: str) -> str:
+        return f"<w:ffData><w:name w:val='c'/><w:checkBox><w:sizeAuto/>{values}</w:checkBox></w:ffData>"
+
+    entries = "".join(f'<w:listEntry w:val="{entry}"/>' for entry in ("benign", "malignant &amp; large"))
+    listed = f'<w:ffData><w:ddList><w:result w:val="1"/>{entries}</w:ddList></w:ffData>'
+    off = '<w:default w:val="0"/>'
+    boxes = [off, f"{off}<w:checked/>", '<w:default w:val="1"/>', '<w:default w:val="1"/><w:checked w:val="0"/>']
+    form = words_of_word(TOLD).replace("<w:p>", f"<w:p>{''.join(map(box, boxes))}{listed}", 1)
+    assert parts_checked("docx", {"word/document.xml": form}, TOLD).text == f"{TOLD}\n☐ ☒ ☒ ☐ malignant & large"
+
+
 def test_words_that_were_not_extracted_are_counted():
     parts = {"word/document.xml": words_of_word(TOLD, LOST), "word/header1.xml": words_of_word("Head"),
              "word/header2.xml": words_of_word("Head")}  # fmt: skip
