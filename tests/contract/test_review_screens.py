@@ -481,7 +481,6 @@ def one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[V
 
 
 def _next_differences(page: str) -> str | None:
-    """The address that a page of a group asks for more differences."""
     found = re.search(r'hx-get="(/group/differences[^"]*)"', page)
     return None if found is None else html.unescape(found[1])
 

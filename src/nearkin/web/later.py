@@ -41,7 +41,7 @@ def state_of_groups(connection: Connection) -> Hashable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Work:
+class _Waiting:
     n_characters: int
     compute: Callable[[], Any]
     future: Future[Any] = field(default_factory=Future)
@@ -56,7 +56,7 @@ class Later:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._kept = OrderedDict[Hashable, _Work]()
+        self._kept = OrderedDict[Hashable, _Waiting]()
         self._thread: threading.Thread | None = None
         self._is_over = False
 
@@ -75,7 +75,7 @@ class Later:
         with self._changed:
             if self._is_over and key not in self._kept:
                 raise CollectionBusyError("The service is ending: it begins no long comparison.")
-            asked = self._kept.setdefault(key, _Work(n_characters, work))
+            asked = self._kept.setdefault(key, _Waiting(n_characters, work))
             self._kept.move_to_end(key)
             self._drop_oldest()
             if self._thread is None:

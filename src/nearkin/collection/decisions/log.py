@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-import pyarrow as pa
 from sqlalchemy import Connection, Select, func, select
 
-from nearkin.collection.results import AnswerRecord, columns
+from nearkin.collection.results import AnswerRecord
 from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int, is_int
 from nearkin.nouns import counted
 from nearkin.store import schema
@@ -343,17 +342,6 @@ def made(
     )
 
 
-LOG_SCHEMA = pa.schema(
-    [
-        *columns("activity at by kind", nullable=False),
-        *columns("undoes undone_by"),
-        *columns("changed subject other", nullable=False),
-        *columns("was now"),
-    ]
-)
-"""Columns of the log: ``changed`` is the kind of the value that an activity changed."""
-
-
 def activities(
     connection: Connection,
     *,
@@ -495,24 +483,3 @@ def checked_since(since: str, name: str = "since") -> str:
         rule = "a date or a time in ISO 8601, such as 2026-11-23 or 2026-11-23T10:00"
         raise ParameterError.of(name, rule, since) from error
     return moment.isoformat(timespec="seconds")
-
-
-def table_of_log(listed: Iterable[Activity]) -> pa.Table:
-    """Return a row for each changed value, with `LOG_SCHEMA`."""
-    rows: list[tuple[Any, ...]] = [
-        (
-            entry.number,
-            entry.at,
-            entry.by,
-            entry.kind,
-            entry.undoes,
-            entry.undone_by,
-            *change.key,
-            change.was,
-            change.now,
-        )
-        for entry in listed
-        for change in entry.changes
-    ]
-    columns = list(zip(*rows, strict=True)) or [()] * len(LOG_SCHEMA)
-    return pa.Table.from_arrays([pa.array(c, entry.type) for c, entry in zip(columns, LOG_SCHEMA)], schema=LOG_SCHEMA)

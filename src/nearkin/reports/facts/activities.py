@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.log import (
@@ -296,10 +297,19 @@ def changed_documents(activity: Activity, most: int) -> list[str]:
 
 
 def log_in_words(listed: Sequence[Activity]) -> pa.Table:
-    """Return the table of changed values, with their words in the column ``change``."""
+    """Return a row for each changed value, with its kind in ``changed`` and its words in the column ``change``."""
     import pyarrow as pa
 
-    from nearkin.collection.decisions.log import table_of_log
+    from nearkin.collection.results import columns
 
-    words = [change_words(change) for activity in listed for change in activity.changes]
-    return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))
+    schema = pa.schema([
+        *columns("activity at by kind", nullable=False), *columns("undoes undone_by"),
+        *columns("changed subject other", nullable=False), *columns("was now"),
+    ])  # fmt: skip
+    heads = attrgetter("number", "at", "by", "kind", "undoes", "undone_by")
+    changes = [(activity, change) for activity in listed for change in activity.changes]
+    rows = [(*heads(activity), *change.key, change.was, change.now) for activity, change in changes]
+    arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=schema) if rows else schema.empty_table()
+    words = [change_words(change) for _, change in changes]
+    return table.append_column("change", pa.array(words, pa.large_string()))

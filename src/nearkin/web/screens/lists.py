@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.conflicts.by_group import conflicting_groups
+from nearkin.collection.conflicts.counts import conflicting_groups
 from nearkin.collection.decisions.deciding import tags_of
 from nearkin.collection.decisions.log import ChangeRequest, batch_names
 from nearkin.collection.groups.current import StoredGroups, stored_groups
