@@ -492,18 +492,3 @@ def test_differences_follow_once_each_where_they_cannot_be_stored(one_at_a_time:
         shown.append(re.findall(r'id="differs-(\d+)"', page))
     assert [len(some) for some in shown] == [2, 1, 1, 1]  # the shortest is the text of two members
     assert len({place for some in shown for place in some}) == 5
-
-
-def test_nothing_is_changed_read_only(tmp_path: Path) -> None:
-    with Collection.open(tmp_path / "m", create=True) as collection:
-        collection.add(DOCUMENTS)
-        collection.groups()
-    with Collection.open(tmp_path / "m", read_only=True) as collection:
-        visit = Visit(collection).sign_in()
-        page = visit.get("/group", number=1).text
-        assert "read-only" in words_of(page)
-        assert 'method="post"' not in page
-        assert visit.post("/tags", id="lease", tag="x").status_code == 403
-        assert visit.post("/groups/update").status_code == 403
-    with Collection.open(tmp_path / "m") as collection:
-        assert collection.log() == []
