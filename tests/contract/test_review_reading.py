@@ -7,11 +7,9 @@ import html
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from nearkin.collection.collection import Collection
 from nearkin.collection.stored.group_state import GroupState
 from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -109,18 +107,3 @@ def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: p
     collection.remove(["lease/copy"])
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
     assert len(reads) <= 1
-
-
-def test_nothing_is_changed_read_only(tmp_path: Path) -> None:
-    with Collection.open(tmp_path / "m", create=True) as collection:
-        collection.add(DOCUMENTS)
-        collection.groups()
-    with Collection.open(tmp_path / "m", read_only=True) as collection:
-        visit = Visit(collection).sign_in()
-        page = visit.get("/group", number=1).text
-        assert "read-only" in words_of(page)
-        assert 'method="post"' not in page
-        assert visit.post("/tags", id="lease", tag="x").status_code == 403
-        assert visit.post("/groups/update").status_code == 403
-    with Collection.open(tmp_path / "m") as collection:
-        assert collection.log() == []

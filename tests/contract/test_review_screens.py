@@ -11,7 +11,6 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future, wait
 from pathlib import Path
 
 import httpx
@@ -387,33 +386,6 @@ def test_what_takes_long_delays_no_page_and_no_end(visit: Visit, monkeypatch: py
     visit.service.workers.close()
 
 
-def test_the_longest_forgotten_of_what_waits_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(later, "_WAITING_S", 0)
-    begun, gate, works, computed = threading.Event(), threading.Event(), later.Later(), list[int]()
-
-    def work(key: int) -> None:
-        begun.set()
-        gate.wait(10)
-        computed.append(key)
-
-    def get(key: int) -> Future[None] | None:
-        try:
-            works.get(key, later.AT_ONCE + 1, lambda: work(key))
-        except later.NotYet as not_yet:
-            return not_yet.future
-        return None
-
-    first = get(0)
-    begun.wait(10)
-    futures = [get(1 + key % 100) for key in range(300)]
-    assert get(0) is first
-    gate.set()
-    assert wait([future for future in futures if future and not future.cancelled()], timeout=10).not_done == set()
-    assert sorted(computed) == [0, *range(38, 101)]
-    assert [get(key) for key in range(38, 101)] == [None] * 63
-    works.close()
-
-
 def test_a_list_has_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = [one["doc_id"] for one in visit.get("/list.json").json()["documents"]]
     monkeypatch.setattr(lists, "_PAGE_SIZE", 2)
@@ -492,3 +464,18 @@ def test_differences_follow_once_each_where_they_cannot_be_stored(one_at_a_time:
         shown.append(re.findall(r'id="differs-(\d+)"', page))
     assert [len(some) for some in shown] == [2, 1, 1, 1]  # the shortest is the text of two members
     assert len({place for some in shown for place in some}) == 5
+
+
+def test_nothing_is_changed_read_only(tmp_path: Path) -> None:
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add(DOCUMENTS)
+        collection.groups()
+    with Collection.open(tmp_path / "m", read_only=True) as collection:
+        visit = Visit(collection).sign_in()
+        page = visit.get("/group", number=1).text
+        assert "read-only" in words_of(page)
+        assert 'method="post"' not in page
+        assert visit.post("/tags", id="lease", tag="x").status_code == 403
+        assert visit.post("/groups/update").status_code == 403
+    with Collection.open(tmp_path / "m") as collection:
+        assert collection.log() == []
