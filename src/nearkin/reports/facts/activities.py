@@ -309,7 +309,8 @@ def log_in_words(listed: Sequence[Activity]) -> pa.Table:
     heads = attrgetter("number", "at", "by", "kind", "undoes", "undone_by")
     changes = [(activity, change) for activity in listed for change in activity.changes]
     rows = [(*heads(activity), *change.key, change.was, change.now) for activity, change in changes]
-    arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)]
-    table = pa.Table.from_arrays(arrays, schema=schema) if rows else schema.empty_table()
+    values = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=schema)
     words = [change_words(change) for _, change in changes]
     return table.append_column("change", pa.array(words, pa.large_string()))
