@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from nearkin.stages.number_words import TICKS
+
 SEPARATOR, WORD, ALONE, MARK, SPACE, FORMAT = range(6)
 WITHOUT_SPACES = (
     "CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO",
@@ -22,7 +24,6 @@ WITHOUT_SPACES = (
 )  # fmt: skip
 WHITE_SPACE_CONTROLS = {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85}
 CONJOINING_JAMO = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}
-TICKS = "☐☑☒✓✔✗✘"  # answers in forms
 SURROGATES = range(0xD800, 0xE000)
 SOFT_HYPHEN = 0xAD
 N_CODE_POINTS = 0x110000

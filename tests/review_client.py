@@ -17,6 +17,22 @@ from nearkin.web.sign_in import SignIn
 
 ORIGIN = "http://127.0.0.1:8000"
 OWN = {"sec-fetch-site": "same-origin", "origin": ORIGIN}
+LAYOUT = """
+[[fields]]
+name = "responsive"
+kind = "yes-no"
+required = true
+
+[[fields]]
+name = "privileged"
+values = ["no", "counsel"]
+sensitive = true
+"""
+LAYOUT_WITH_REASON = f"""{LAYOUT}
+[[fields]]
+name = "reason"
+kind = "text"
+"""
 
 
 class Visit:

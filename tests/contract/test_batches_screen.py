@@ -13,23 +13,7 @@ from nearkin.collection.collection import Collection
 from nearkin.web.roles import Role
 from nearkin.web.service import MAX_TEXT
 from nearkin.web.sign_in import Visitor
-from review_client import Visit, words_of
-
-LAYOUT = """
-[[fields]]
-name = "responsive"
-kind = "yes-no"
-required = true
-
-[[fields]]
-name = "privileged"
-values = ["no", "counsel"]
-sensitive = true
-
-[[fields]]
-name = "reason"
-kind = "text"
-"""
+from review_client import LAYOUT_WITH_REASON, Visit, words_of
 
 
 class Team:
@@ -57,7 +41,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
     with Collection.open(tmp_path / "matter", create=True) as opened:
         texts = [f"Letter {i} about the price of goods. " + "More of it. " * i for i in range(6)]
         opened.add([*((f"d{i}", text) for i, text in enumerate(texts)), ("other", "A note.")])
-        opened.coding(LAYOUT, by="ada")
+        opened.coding(LAYOUT_WITH_REASON, by="ada")
         yield Team(opened)
 
 

@@ -10,19 +10,7 @@ import httpx
 import pytest
 
 from nearkin.collection.collection import Collection
-from review_client import Visit
-
-LAYOUT = """
-[[fields]]
-name = "responsive"
-kind = "yes-no"
-required = true
-
-[[fields]]
-name = "privileged"
-values = ["no", "counsel"]
-sensitive = true
-"""
+from review_client import LAYOUT, Visit
 
 
 @pytest.fixture

@@ -24,22 +24,8 @@ from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from places import SomePlace
+from review_client import LAYOUT_WITH_REASON
 
-LAYOUT = """
-[[fields]]
-name = "responsive"
-kind = "yes-no"
-required = true
-
-[[fields]]
-name = "privileged"
-values = ["no", "counsel"]
-sensitive = true
-
-[[fields]]
-name = "reason"
-kind = "text"
-"""
 IDS = [f"d{i:02}" for i in range(12)]
 EVA = ChangeRequest(by="eva", may_resolve=False)
 
@@ -48,7 +34,7 @@ EVA = ChangeRequest(by="eva", may_resolve=False)
 def matter(place: SomePlace) -> Iterator[Collection]:
     with place.open() as opened:
         opened.add([(one, f"Letter {one} about the price and the delivery of goods.") for one in IDS])
-        opened.coding(LAYOUT, by="ada")
+        opened.coding(LAYOUT_WITH_REASON, by="ada")
         yield opened
 
 
@@ -210,7 +196,7 @@ def test_a_second_look_is_blind_seeded_and_has_an_interval(matter: Collection) -
 
 def test_a_second_look_needs_no_text_and_never_stores_the_call_itself(matter: Collection) -> None:
     store = matter.opened.store
-    matter.coding(LAYOUT + "required = true", by="ada")
+    matter.coding(LAYOUT_WITH_REASON + "required = true", by="ada")
     matter.code(["d00"], {"responsive": ["yes"], "reason": ["memo"]}, by="ben")
     draw_second_look(store, "ben", 1, 0, ChangeRequest(by="ada"))
 

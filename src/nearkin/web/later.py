@@ -75,14 +75,14 @@ class Later:
         with self._changed:
             if self._is_over and key not in self._kept:
                 raise CollectionBusyError("The service is ending: it begins no long comparison.")
-            asked = self._kept.setdefault(key, _Waiting(n_characters, work))
+            work_of_key = self._kept.setdefault(key, _Waiting(n_characters, work))
             self._kept.move_to_end(key)
             self._drop_oldest()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nearkin-later", daemon=True)
                 self._thread.start()
             self._changed.notify()
-        future: Future[Found] = asked.future
+        future: Future[Found] = work_of_key.future
         wait([future], _WAITING_S)
         if not future.done() or future.cancelled():
             raise NotYet(future)

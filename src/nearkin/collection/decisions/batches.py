@@ -285,7 +285,7 @@ class SecondLook(AnswerRecord):
     of
         The person.
     n_calls
-        Number of documents that the person had coded when the sample was drawn.
+        Number of documents that the person had coded, and that were in no second look, when the sample was drawn.
     n_coded, n_overturned
         Documents of the sample that were coded again, and those that got another value in a field that is no text.
     by_field

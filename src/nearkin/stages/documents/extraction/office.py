@@ -175,13 +175,7 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
     text = result.content
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
-    warnings = list(
-        dict.fromkeys(
-            processing_warning.message
-            for processing_warning in result.processing_warnings
-            if processing_warning.source not in _NOISE
-        )
-    )
+    warnings = list(dict.fromkeys(item.message for item in result.processing_warnings if item.source not in _NOISE))
     n_objects = len(result.children or ()) if kind == "ppt" else 0
     return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
 
@@ -329,9 +323,9 @@ _HEADER, _BODY = b"headerFooter", b"<office:body"
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
-_FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*>(.*?)</w:\1>", re.DOTALL)
+_FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*(?<!/)>(.{0,4096}?)</w:\1>", re.DOTALL)
 _IS_TICKED = re.compile(rb"<w:(checked|default)(?: w:val=\"(\w+)\")?\s*/>")
-_CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d+)\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
+_CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d{1,4})\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
 _LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
 """Of the header of a file in an archive: the lengths of the name and of further fields, the bytes before these, and all
 bytes; and the most that is unpacked at once."""
@@ -385,7 +379,9 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
             yield "☐" if values.get(b"checked", values.get(b"default", b"0")) in (b"0", b"false", b"off") else "☒"
         elif choices := _CHOICE.findall(inside):
             chosen = _CHOSEN.search(inside)
-            yield html.unescape(choices[min(int(chosen[1]) if chosen else 0, len(choices) - 1)].decode())
+            yield html.unescape(
+                choices[min(int(chosen[1]) if chosen else 0, len(choices) - 1)].decode("utf-8", "replace")
+            )
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:
