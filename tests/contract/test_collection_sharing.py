@@ -109,7 +109,7 @@ def test_answers_by_words_are_those_of_brute_force_while_others_write(place, mon
     expected = {one: jaccard(stays["s0"], text) for one, text in stays.items()}
     expected = {one: value for one, value in expected.items() if value >= 0.3 and one != "s0"}
     is_done = threading.Event()
-    with place.open() as collection:
+    with place.open(wait=60) as collection:
         collection.add(list(stays.items()))
 
         def ask() -> int:

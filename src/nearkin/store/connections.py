@@ -217,11 +217,16 @@ def _set_up(connection: Any, place: Place) -> None:
     connection.execute(f'SET search_path TO "{place.schema}"')
 
 
+def lock_timeout_ms(wait_s: float) -> int:
+    """PostgreSQL's `lock_timeout` for a time to wait: 0 would mean for ever."""
+    return min(max(1, round(1000 * wait_s)), 2**31 - 1)
+
+
 def _begin(connection: Connection, wait_s: float) -> None:
     """Begin a transaction, in one round trip with its isolation level and its timeout."""
     if not connection.get_execution_options().get("is_one_transaction", True):
         return
     is_writing = connection.get_execution_options().get("is_writing", False)
     level = "READ COMMITTED READ WRITE" if is_writing else "REPEATABLE READ READ ONLY"
-    patience = f"SET LOCAL lock_timeout = {min(max(1, round(1000 * wait_s)), 2**31 - 1)}"  # 0 would mean for ever
+    patience = f"SET LOCAL lock_timeout = {lock_timeout_ms(wait_s)}"
     connection.exec_driver_sql(f"BEGIN ISOLATION LEVEL {level}; {patience}")

@@ -192,7 +192,7 @@ class Store:
     def erase_freed(self) -> None:
         """Rewrite the database, so that its files contain no deleted or overwritten data."""
         with database_errors(self.place):
-            erase_freed(self._engine, self.place)
+            erase_freed(self._engine, self.place, self.access.patience_s)
 
     @property
     def dialect(self) -> str:

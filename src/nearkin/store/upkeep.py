@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, Engine, text
 
 from nearkin.errors import CollectionError
+from nearkin.store.connections import lock_timeout_ms
 from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
-_WAIT_MS = 2_000
 _WITH_TEXTS = (
     "contents",
     "profiles",
@@ -49,14 +49,14 @@ def rewriting_needs(connection: Connection, place: Place) -> str:
     )
 
 
-def erase_freed(engine: Engine, place: Place) -> None:
+def erase_freed(engine: Engine, place: Place, patience_s: float) -> None:
     """Rewrite the tables that hold, or are derived from, texts.
 
     PostgreSQL's own log of writes and its backups are out of reach: the server recycles the log.
     """
     with engine.connect().execution_options(is_one_transaction=False) as connection:
         if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SET lock_timeout = {_WAIT_MS}")
+            connection.exec_driver_sql(f"SET lock_timeout = {lock_timeout_ms(patience_s)}")
             has_shingles = connection.exec_driver_sql("SELECT to_regclass('shingles')").scalar() is not None
             for table in (*_WITH_TEXTS, *(["shingles"] if has_shingles else [])):
                 connection.exec_driver_sql(f"VACUUM FULL {table}")
