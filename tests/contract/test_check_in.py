@@ -293,27 +293,6 @@ def test_an_answer_that_is_lost_while_it_is_stored_is_told_as_that(place, monkey
         assert collection.check(OTHER, store=CheckIn("draft")).stored_as == "draft"
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE check_keys SET key = key + 1",
-        "DELETE FROM check_keys WHERE content = 1",
-        "UPDATE checked_contents SET signature = NULL",
-    ],
-)
-def test_fsck_mends_the_keys(place, damage):
-    with place.open() as collection:
-        collection.add([("long", LONG), ("other", OTHER)])
-        assert collection.fsck().rebuilt == ()
-        collection.check(LONG)
-        assert collection.fsck().rebuilt == ()
-        place.sql(damage)
-        (told,) = collection.fsck().rebuilt
-        assert "index of nearkin check" in told
-        assert collection.fsck().rebuilt == ()
-        assert collection.check(prose.altered(OTHER, 2)).verdict == "near"
-
-
 def test_a_check_by_the_similarity_index_alone(collection):
     options = CheckOptions(measure="index", tolerance=0.3)
     exact = collection.check(LONG, options=options)

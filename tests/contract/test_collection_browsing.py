@@ -297,11 +297,6 @@ def test_the_history_of_a_document(collection: Collection) -> None:
     assert not any(each.document.is_current for each in (one, two, three))
 
 
-def test_the_history_of_one_version(unchanged: Collection) -> None:
-    told = unchanged.history("new").to_dict()
-    assert [(each["version"], each["change"]) for each in told["versions"]] == [(1, None)]
-
-
 # -- removal ----------------------------------------------------------------------------------------------------------
 
 
@@ -318,13 +313,3 @@ def test_unknown_documents_are_named_and_nothing_is_removed(unchanged: Collectio
     with pytest.raises(UnknownDocumentError, match=r"Not in the collection: 2 of 3 documents: 'x', 'y'\. Nothing"):
         unchanged.remove(["x", "new", "y"], dry_run=dry_run)
     assert len(ids(unchanged)) == 6
-
-
-def test_a_removed_document_is_named_as_removed(place):
-    with place.open() as collection:
-        collection.add([("a", "one text"), ("b", "a text of b")])
-        collection.add([("b", "another text of b")])
-        collection.remove(["a", "b"])
-        for doc_id in ("a", "b"):
-            with pytest.raises(UnknownDocumentError, match="was removed at"):
-                collection.document(doc_id)

@@ -66,18 +66,6 @@ def test_every_text_has_its_profile(place, documents, alphabet):
             assert all(n >= text.count(letter) > 0 for n, letter in zip(others, "оеаи", strict=True))
 
 
-def test_fsck_mends_what_was_falsified(place, collection):
-    right = profiles(place)
-    assert collection.fsck().rebuilt == ()
-    generation = place.fact("generation")
-    place.sql("UPDATE profiles SET similarity_index = 7 WHERE content = 3")
-    place.sql("UPDATE profiles SET n_e = n_e + 1, length = 0 WHERE content = 4")
-    place.sql("DELETE FROM profiles WHERE content = 5")
-    assert collection.fsck().rebuilt == ("counts, signatures or indexes of 3 texts",)
-    assert profiles(place) == right
-    assert (collection.fsck().rebuilt, place.fact("generation")) == ((), generation)
-
-
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import tracemalloc
 from contextlib import nullcontext
 
-import numpy as np
 import pytest
 
 from nearkin.collection import measuring
 from nearkin.collection.groups.members import stored_members
 from nearkin.collection.matching import word_links
 from nearkin.collection.stored import word_sets as word_sets_module
-from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
-from nearkin.stages.search.ranges.segment import RangeSegment
 
 TEXT = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 LONG = TEXT + " The landlord shall keep the house in repair at all times."
@@ -27,13 +22,6 @@ LONG = TEXT + " The landlord shall keep the house in repair at all times."
 
 def texts(n: int) -> list[tuple[str, str]]:
     return [(f"d{i:04}", TEXT.format(i)) for i in range(n)]
-
-
-def groups_of(grouping) -> dict[int, set[str]]:
-    found = dict[int, set[str]]()
-    for row in grouping.members.to_pylist():
-        found.setdefault(row["group"], set()).add(row["doc_id"])
-    return found
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -193,26 +181,6 @@ def test_labels_of_wrong_types_are_refused(place, labels):
 
 
 # -- an index that says what the store does not ------------------------------------------------------------------------
-
-
-def replaced(place, change) -> None:
-    """Put another segment, with right checksums, in the place of the one that is there."""
-    (folder,) = place.segments.iterdir()
-    made_from = json.loads((folder / MANIFEST).read_text())["made_from"]
-    first, end = map(int, folder.name.split("-"))
-    segment = change(load(place.segments, first, end, made_from))
-    arrays = {name: np.array(array) for name, array in segment.arrays().items()}
-    vectors = RangeSegment(*(arrays[name] for name in RangeSegment.array_names()))
-    shutil.rmtree(folder)
-    save(Segment(first, end, lambda: vectors, arrays["words"], arrays["has_features"]), place.segments, made_from)
-
-
-class Listener(Silent):
-    def __init__(self) -> None:
-        self.said = list[str]()
-
-    def say(self, message: str) -> None:
-        self.said.append(message)
 
 
 # -- pairs that were not compared --------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import Incoming
 from nearkin.errors import (
-    CollectionBusyError,
     CollectionError,
     DocumentError,
     ParameterError,
@@ -226,16 +225,6 @@ def test_a_document_that_was_removed_may_come_back(collection):
     assert (collection.document("a").version, collection.similar("b", gamma=0.5).n_found) == (2, 1)
 
 
-def test_a_removal_is_all_or_nothing(collection):
-    collection.add([("a", "one"), ("b", "two")])
-    with pytest.raises(UnknownDocumentError, match="'c'"):
-        collection.remove(["a", "c"])
-    assert set(current(collection)) == {"a", "b"}
-    for wrong in ("a", [], ()):
-        with pytest.raises(ParameterError):
-            collection.remove(wrong)
-
-
 def test_a_wave_is_removed_with_what_came_in_it(collection):
     collection.add([("a", "one"), ("b", "two")], wave="Tuesday")
     collection.add([("b", "two and a half"), ("c", "three")], wave="Wednesday")
@@ -317,20 +306,6 @@ def test_the_alphabet_is_chosen_once(place):
 
 
 # -- one writer -------------------------------------------------------------------------------------------------------
-
-
-def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
-    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.1)
-    with place.open() as first, place.open() as second:
-        first.add([("a", "one"), ("b", "two")])
-        with first.opened.store.writing():
-            with pytest.raises(CollectionBusyError, match="Another command or request is writing"):
-                second.add([("c", "three")])
-            with pytest.raises(CollectionBusyError):
-                second.remove(["a"])
-            assert current(second) == {"a": "one", "b": "two"}  # reading goes on
-        assert second.add([("c", "three")]).n_new == 1
-        assert current(first) == {"a": "one", "b": "two", "c": "three"}
 
 
 def test_a_writer_who_has_read_for_longer_waits_as_long(place):

@@ -17,12 +17,11 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-import nearkin
 from nearkin.collection.collection import Collection
 from nearkin.collection.groups import members
 from nearkin.errors import ParameterError
 from nearkin.web import later
-from nearkin.web.screens import groups, lists
+from nearkin.web.screens import groups
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, ORIGIN, OWN, Visit, words_of
 
@@ -221,18 +220,6 @@ def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:
     assert visit.send("GET", "/history?id=nobody").status_code == 404
 
 
-def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
-    assert "at least 0.5 were not stored at the end of any wave" in words_of(visit.get("/since").text)
-    assert visit.send("GET", "/since.csv").status_code == 400
-    visit.post("/groups/update")
-    visit.service.collection.add([("lease, third", f"{LEASE} Signed by Grace.")], wave="april")
-    visit.post("/groups/update")
-    found = visit.get("/since.json").json()
-    assert [(one["n_documents_were"], one["n_documents"]) for one in found["changes"]] == [(3, 4)]
-    assert "new: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
-    assert "lease, third" in visit.get("/since.csv").text
-
-
 def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) -> None:
     first = visit.get("/defensibility.json").json()
     told = json.dumps(first["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -283,22 +270,6 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
     for number, n_documents in ((2, 3), (3, 2)):  # an undo can be undone, too
         visit.post("/undo", number=number, back=place)
         assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == n_documents
-
-
-def test_passages_of_a_document_lead_to_the_documents_that_have_them(visit: Visit, place: SomePlace) -> None:
-    assert "that other documents have" not in visit.get("/document", id="lease").text
-    nearkin.passages(place.address, min_words=8, store=True)
-    page = visit.get("/document", id="lease").text
-    assert "1 passage that other documents have, too" in words_of(page)
-    (link,) = re.findall(r'href="(/passage\?number=\d+)"', page)
-    (passage,) = visit.get("/document.json", id="lease").json()["passages"]
-    assert link.endswith(f"={passage['passage']}")
-    listed = visit.get("/passage", number=passage["passage"]).text
-    assert "A passage in 3 documents" in words_of(listed)
-    assert words_of(LEASE)[passage["start"] : passage["end"]] in words_of(listed)
-    found = visit.get("/passage.json", number=passage["passage"]).json()
-    assert [one["doc_id"] for one in found["documents"]] == ["lease", "lease/copy", "lease, signed"]
-    assert all(one["doc_id"] in words_of(listed) for one in found["documents"])
 
 
 def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
@@ -384,15 +355,6 @@ def test_what_takes_long_delays_no_page_and_no_end(visit: Visit, monkeypatch: py
     statuses, early, at_end = asyncio.run(asked())
     assert (statuses.count(200), statuses.count(503), early, at_end) == (2, 3, [False] * 4, 503), statuses
     visit.service.workers.close()
-
-
-def test_a_list_has_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = [one["doc_id"] for one in visit.get("/list.json").json()["documents"]]
-    monkeypatch.setattr(lists, "_PAGE_SIZE", 2)
-    pages = [visit.get("/list.json", page=1 + i).json() for i in range(len(whole) // 2 + 1)]
-    assert [one["doc_id"] for page in pages for one in page["documents"]] == whole
-    assert {page["n_found"] for page in pages} == {len(whole)}
-    assert "Page 2 of" in visit.get("/list", page=2).text
 
 
 def test_a_search_is_saved_and_narrowed(visit: Visit) -> None:

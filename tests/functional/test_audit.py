@@ -233,31 +233,6 @@ def test_inputs_that_changed(files, tmp_path, monkeypatch):
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_command(lossy, tmp_path):
-    ended = nearkin_here("audit", lossy, "--sample", "60", "--seed", "2")
-    assert ended.code == 0
-    ended.assert_clean()
-    for said in (
-        "sampled",
-        "true pairs",
-        "found",
-        "95% interval",
-        " distinct texts; ",
-        "run's estimate",
-        "missed",
-        "--out FILE writes them",
-    ):
-        assert said in ended.out
-    everything = nearkin_here("audit", lossy, "--sample", "100000")
-    assert "all distinct texts; " in everything.out
-    assert "exact: every document was sampled" in everything.out
-    quiet = nearkin_here("audit", lossy, "-q")
-    assert (quiet.out, quiet.err) == (
-        "",
-        "Warning: run's estimate: 75.02% (6.45 points above the recall)\n",
-    )
-
-
 @pytest.mark.parametrize("name", ["missed.parquet", "missed.tsv", "missed.csv", "missed.jsonl"])
 def test_json_and_missed(lossy, tmp_path, name):
     ended = nearkin_here("audit", lossy, "--json", "--out", tmp_path / name)

@@ -100,14 +100,6 @@ def test_a_repeated_id(tmp_path):
     assert_refused(refused, 4, f"{path}:3", "'a'", f"{path}:1")
 
 
-def test_nothing_can_be_read(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text('{"id": 1, "text": null}\n{"id": 2, "text": null}\n')
-    ended = dedup(path, tmp_path, "--text", "text")
-    assert_refused(ended, 3, "All 2 documents are unreadable", f"{path}:1", "null")
-    assert not (tmp_path / "out").exists()  # nothing to go on with: the mended command is not asked to resume
-
-
 def test_files_without_text_among_texts(tmp_path):
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -152,26 +144,6 @@ def test_an_empty_file_is_no_documents(tmp_path):
 def test_a_column_that_is_not_there(tmp_path, option):
     path = write_jsonl(tmp_path / "in.jsonl", TWINS)
     assert_refused(dedup(path, tmp_path, option, "body"), 3, "body", "id, text")
-
-
-def test_values_to_keep_by_that_are_no_numbers(tmp_path):
-    scores = ["1e999", "-1e999", "null", "NaN", "2", "true", '"many"', "123456789012345678901234567890", "[1]"]
-    lines = [f'{{"id": "{i}", "text": "{FAST} {i}", "score": {score}}}\n' for i, score in enumerate(scores)]
-    (tmp_path / "in.jsonl").write_text("".join(lines))
-    ended = dedup(tmp_path / "in.jsonl", tmp_path, "--keep", "max:score")
-    ended.assert_clean()
-    assert ended.code == 0
-    values = pq.read_table(tmp_path / "out/documents.parquet")["keep_value"].to_pylist()
-    assert values[4:6] == [2.0, 1.0]
-    assert [values[i] for i in (2, 6, 8)] == [None] * 3
-    assert counts(tmp_path)["unreadable"] == 0
-
-
-def test_a_parquet_file_that_is_none(tmp_path):
-    damaged = (b"PAR1 and nothing else", b"", b"PAR1" + bytes(100) + b"PAR1")
-    for content, code in ((b"nonsense", 3), *((content, 13) for content in damaged)):
-        (tmp_path / "in.parquet").write_bytes(content)
-        assert_refused(dedup(tmp_path / "in.parquet", tmp_path), code, "in.parquet")
 
 
 def test_a_compressed_file_that_is_none(tmp_path):

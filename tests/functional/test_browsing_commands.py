@@ -45,21 +45,6 @@ def told(*arguments: str | Path) -> Any:
 # -- show -------------------------------------------------------------------------------------------------------------
 
 
-def test_show_prints_what_is_known_and_then_the_text(matter: str) -> None:
-    ended = run("show", matter, "lease")
-    head, _, text = ended.out.partition("\n\n")
-    assert " ".join(head.splitlines()[0].split()) == "document lease version 2, current"
-    assert " UTC  in wave april, from " in head
-    assert "april.jsonl:1" in head
-    assert "stored versions 1, 2 nearkin history" in " ".join(head.split())
-    assert text.startswith("The rent of 950 crowns")
-    assert "⟨U+202E⟩" in text  # nothing in it steers the terminal
-    assert "⟨U+000D⟩" not in text
-    old = run("show", matter, "lease", "--version", "1").out
-    assert "lease  version 1, replaced by a newer version\n" in old
-    assert "same text 1 copy" in " ".join(old.split())
-
-
 def test_the_text_alone_comes_unchanged(matter: str) -> None:
     done = nearkin_here("show", matter, "lease", "--text-only")
     assert (done.code, done.out, done.err) == (0, RENT.format(950), "")
@@ -78,16 +63,6 @@ def test_show_for_programs(matter: str) -> None:
 
 
 # -- list -------------------------------------------------------------------------------------------------------------
-
-
-def test_list_prints_a_line_for_each_document(matter: str) -> None:
-    out = run("list", matter).out.splitlines()
-    assert [line.split()[0] for line in out[:-1]] == ["characters", "6", "77", "77"]
-    assert out[-1] == "documents  3"
-    last = run("list", matter, "--limit", "1").out.splitlines()[-2:]
-    assert last == ["documents  3", "not shown  2  raise --limit, or use --out for all"]
-    assert run("list", matter, "--id", "x*").out == "documents  0\n"
-    assert "lease (version 1, replaced)" in run("list", matter, "--which", "all").out
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
@@ -116,17 +91,6 @@ def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, 
 
 
 # -- remove -----------------------------------------------------------------------------------------------------------
-
-
-def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
-    ids = tmp_path / "ids.txt"
-    ids.write_text("lease\n\n  \ncopy\r\nlease\n", newline="")
-    ended = run("remove", matter, "--from", ids, "--dry-run")
-    assert ended.out.endswith("would be removed  2  nothing was changed\n")
-    assert told("remove", matter, "--from", ids, "--dry-run")["doc_ids"] == ["copy", "lease"]
-    assert run("remove", matter, "--from", ids).out == "removed  2  activity 1\n"
-    gone = run("remove", matter, "--from", ids)
-    assert (gone.code, "'lease', 'copy'. Nothing was changed" in gone.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
 
@@ -83,24 +79,6 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
         assert re.search(said, " ".join(shown.out.split()))
 
 
-def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
-    path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
-    assert check(repository, path, "--store", "--id", "mine").code == 11
-    assert nearkin_here("purge", repository, "mine", "--yes").code == 0
-    asked = check(repository, path, "--json")
-    assert (asked.code, json.loads(asked.out)["is_purged"]) == (11, True)
-    assert check(repository, path, "--store", "--id", "zz").code == 3
-    line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
-    several = b"\n".join([line, json.dumps({"id": "new", "text": "A new note."}).encode(), b"no JSON"])
-    for lines, more, code, purged in (
-        (line, [], 0, [True]),
-        (line, ["--store"], 3, [True]),
-        (several, ["--store"], 0, [True, False, False]),
-    ):
-        stream = nearkin_here("check", repository, "-", "--jsonl", *more, stdin=lines)
-        assert (stream.code, [json.loads(one).get("is_purged") for one in stream.out.splitlines()]) == (code, purged)
-
-
 def test_a_table_is_refused_with_what_to_do(repository, tmp_path):
     table = tmp_path / "kb.parquet"
     pq.write_table(pa.table({"id": ["1"], "text": ["A note about kites."]}), table)
@@ -127,33 +105,6 @@ def test_attachments_that_are_not_checked_are_listed_and_can_be_checked(reposito
     one = json.loads(check(repository, names[1], "--json").out)
     assert (one["verdict"], one["not_checked"]) == ("exact", [])
     assert check(repository, names[0]).code == 0
-
-
-def test_a_shell_script(repository, tmp_path):
-    script = f"""
-        set -u
-        store() {{ nearkin check {repository} "$1" --store --only-new --id "$2" --json > answer.json; echo $?; }}
-        store draft.txt first
-        store draft.txt second
-        sed 's/boats/ships/' draft.txt > changed.txt
-        store changed.txt third
-        nearkin check {repository} missing.txt --store 2> error.txt; echo $?
-        nearkin info {repository} --json | {sys.executable} -c 'import json; print(json.load(open(0))["n_documents"])'
-    """
-    words = " ".join(f"word{i}" for i in range(50))
-    written(tmp_path, f"A letter about boats. {words}")
-    (tmp_path / "bin").mkdir()
-    path = os.pathsep.join([str(program(tmp_path / "bin")), os.environ["PATH"]])
-    ran = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.split() == ["0", "10", "11", "3", "3"], ran.stderr
-    assert "missing.txt" in (tmp_path / "error.txt").read_text()
 
 
 def test_what_cannot_be_checked(repository, tmp_path):

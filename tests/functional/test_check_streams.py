@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import command, quick_command
+from commands import quick_command
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
@@ -97,25 +97,6 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     assert again.code == 0
 
 
-def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_kept(tmp_path):
-    """In a collection that the stream creates."""
-    words = TEXTS[3].split()
-    stream = [
-        {"id": "a", "text": TEXTS[2]},
-        {"id": "longer", "text": f"{TEXTS[2]} {TEXTS[3]}"},
-        {"id": "part", "text": " ".join(words[: len(words) // 2])},
-    ]
-    arguments = "check", tmp_path / "new", "-", "--jsonl", "--store", "--only-new", "--containment", "0.9"
-    ended = nearkin_here(*arguments, stdin=lines(*stream))
-    told_of = [(one["verdict"], one["is_kept"]) for one in told(ended.out)]
-    assert told_of == [("new", True), ("contains", True), ("contained", False)]
-    assert counted(ended.err, "parts of stored documents", "with stored documents inside", "stored") == [1, 1, 2]
-    assert "kept" not in ended.err
-    assert nearkin_here(*arguments[:-1], "some", stdin=b"").code == 2
-    off = nearkin_here("check", tmp_path / "new", "-", "--jsonl", "--containment", "off", stdin=lines(stream[2]))
-    assert told(off.out)[0]["verdict"] == "new"
-
-
 def test_each_line_is_answered_before_the_next_one_comes(matter):
     command = quick_command("check", matter, "-", "--jsonl", "--store", "-q")
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -167,24 +148,6 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     assert "no key 'id', or its value is empty" in blank.out
     without = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (["check", "MATTER", "-", "--jsonl", "--store"], 3),
-        (["check", "-", "--server", "http://127.0.0.1:9", "--token-file", "TOKEN"], 3),
-        (["users", "MATTER", "add", "ada", "--role", "viewer"], 2),
-    ],
-)
-def test_standard_input_that_is_closed(matter, tmp_path, arguments, code):
-    (tmp_path / "token").write_text("s" * 40)
-    (tmp_path / "token").chmod(0o600)
-    named = {"MATTER": matter, "TOKEN": str(tmp_path / "token")}
-    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command(*(named.get(one, one) for one in arguments))]
-    ended = subprocess.run(closed, capture_output=True, text=True, timeout=120, check=False)
-    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
-    assert "standard input is closed" in ended.stderr.lower()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
@@ -83,24 +81,6 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
 
 
-def test_a_bad_document_stops_the_command_if_it_is_to(tmp_path: Path) -> None:
-    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}, {"id": "b", "text": None}])
-    ended = run("add", tmp_path / "m", records, "--on-error", "stop")
-    assert (ended.code, "r.jsonl:2" in ended.err) == (4, True)
-    assert told("info", str(tmp_path / "m"))["n_documents"] == 0
-
-
-def test_a_comparison_is_written_as_a_page(matter: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    ended = run("compare", matter, "lease", "renewed", "--out", page)
-    assert ended.code == 0
-    text = page.read_text("utf-8")
-    assert "950" in text
-    assert "http://" not in text.replace("http://www.w3.org", "")
-    assert run("compare", matter, "lease", "renewed", "--out", page).code == 5
-    assert run("compare", matter, "lease", "copy", "--out", page, "--overwrite").code == 0
-
-
 def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\nlease,privileged\nrenewed,produce\nletter,produce\nnobody,produce\n", "utf-8")
@@ -113,61 +93,6 @@ def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("renewed", "produce", "lease", "privileged")
     assert "[-950-] {+900+}" in row["passage"]
     assert told("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
-
-
-def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: Path) -> None:
-    out = tmp_path / "groups.parquet"
-    first = told("groups", matter, "--out", out)
-    assert [(one["number"], one["principal"], one["n_documents"]) for one in first["groups"]] == [(1, "lease", 3)]
-    assert pq.read_table(out)["doc_id"].to_pylist() == ["lease", "copy", "renewed"]
-    june = [{"id": "longer", "text": LEASE.format(street="Mill Lane", rent=90) + "!"}, {"id": "reply", "text": LETTER}]
-    run("add", matter, write_jsonl(tmp_path / "june.jsonl", june), "--wave", "june")
-    second = told("groups", matter)
-    assert {one["number"]: one["principal"] for one in second["groups"]} == {1: "lease", 2: "letter"}
-    assert second["new_waves"] == ["june"]
-    assert [(one["number"], one["is_new"], one["new"]) for one in second["changes"]] == [
-        (1, False, ["longer"]),
-        (2, True, ["reply"]),
-    ]
-    assert told("groups", matter)["changes"] == []
-    run("decide", matter, "--principal", "copy")
-    assert told("groups", matter)["groups"][0]["principal"] == "copy"
-    again = told("groups", matter)
-    assert again["changes"] == []
-    assert again["groups"][0]["proposed_principal"] is None  # no longer one, instead of the choice just made
-    run("remove", matter, "copy")
-    (change,) = told("groups", matter)["changes"]
-    assert (change["number"], change["principal_was"]) == (1, "copy")
-
-
-def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
-    assert told("remove", matter, "copy") == {"number": 1, "n_documents": 1, "n_unread": 0, "is_dry_run": False}
-    assert found(matter, "lease") == ["renewed"]
-    gone = run("similar", matter, "copy")
-    assert (gone.code, "was removed" in gone.err) == (3, True)
-    assert run("remove", matter, "copy").code == 3
-    assert told("remove", matter, "--wave", "april")["n_documents"] == 1
-    assert run("remove", matter, "--wave", "may").code == 3
-    assert run("remove", matter).code == 2
-    assert told("add", matter, tmp_path / "march.jsonl", "--wave", "march")["n_new"] == 1
-    assert found(matter, "lease") == ["copy"]
-
-
-def test_fsck_rebuilds_what_it_can_and_names_what_it_cannot(matter: str) -> None:
-    def change(column: str, value: str) -> None:
-        with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
-            database.execute(f"UPDATE contents SET {column} = {value} WHERE content = 1")
-
-    assert told("fsck", matter)["is_whole"]
-    change("counts", "zeroblob(length(counts))")
-    rebuilt = told("fsck", matter)
-    assert (rebuilt["is_whole"], bool(rebuilt["rebuilt"]), told("fsck", matter)["rebuilt"]) == (True, True, [])
-    change("counts", "zeroblob(length(counts))")
-    assert "rebuilt" in run("fsck", matter).out
-    assert run("fsck", matter).out.endswith("collection          undamaged\n")
-    change("text", "x'28b52ffd00'")
-    ended = run("fsck", matter, "--json")
-    assert (ended.code, json.loads(ended.out)["damaged_documents"]) == (7, ["letter (version 1)"])
 
 
 def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp_path: Path) -> None:

@@ -201,15 +201,6 @@ def test_files_that_may_not_grow(tmp_path, size_bytes):
         assert answers(collection) == answers_after
 
 
-LIMITED = """
-import resource, sys
-from nearkin.cli.main import run
-limit_bytes = int(sys.argv.pop(1))
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
-run()
-"""
-
-
 # -- a store that is damaged, or not one ------------------------------------------------------------------------------
 
 

@@ -64,26 +64,6 @@ def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
     assert tags(matter)[0]["n_documents"] == 100
 
 
-def test_a_group_is_tagged(matter) -> None:
-    run("groups", matter, "--threshold", "0.3", "-q")
-    told = json.loads(run("tag", matter, "hot", "--group", "1", "--threshold", "0.3", "--yes", "--json").out)
-    assert (told["number"], told["n_changed"], told["is_dry_run"]) == (1, 120, False)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["hot", "nope"], 3, "There is no document 'nope'"),
-        (["hot"], 2, "either a list of documents to tag or a group"),
-        (["hot", "--group", "7"], 3, "There are no groups at jaccard 0.5 yet"),
-        (["hot", "--from", "nowhere.txt"], 3, "nowhere.txt"),
-    ],
-)
-def test_what_is_refused_changes_nothing(matter, arguments, code, message) -> None:
-    assert message in run("tag", matter, *arguments, code=code).err
-    assert tags(matter) == []
-
-
 def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
     run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
     run("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
@@ -101,22 +81,6 @@ def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
     run("log", matter, "--out", tmp_path / "log.txt", code=2)
 
 
-def test_the_log(matter) -> None:
-    assert "There are no activities." in run("log", matter).out
-    assert "There are no tags yet." in run("tags", matter).out
-    run("decide", matter, "--never-group", "d000", "d001", "--by", "ada")
-    run("decide", matter, "--note", "d000", "signed copy", "--by", "bo")
-    run("undo", matter, "1", "--by", "bo")
-    told = run("log", matter).out
-    assert "never group d000 with d001 (undone by 3)" in told
-    assert "note on d000: signed copy" in told
-    assert "undo activity 1 (never-group), 1 change" in told
-    assert "never group" not in run("log", matter, "--limit", "2").out
-    assert "not shown  1 " in run("log", matter, "--limit", "2").out
-    assert [one["number"] for one in json.loads(run("log", matter, "--of", "d001", "--json").out)] == [1, 3]
-    run("log", matter, "--since", "yesterday", code=2)
-
-
 def test_a_purge_needs_yes(matter) -> None:
     shown = run("purge", matter, "d000", code=2)
     assert "would erase, texts  1  of 1 documents: d000\n" in shown.out
@@ -126,24 +90,6 @@ def test_a_purge_needs_yes(matter) -> None:
     assert "undamaged" in run("fsck", matter).out
     run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
     assert "its text was purged" in run("exceptions", matter).out
-
-
-def test_conflicts_of_tags(matter) -> None:
-    run("tag", matter, "responsive=yes", "d000", "d001", "-q")
-    run("tag", matter, "responsive=no", "d002", "-q")
-    told = json.loads(run("conflicts", matter, "--tag", "responsive", "--json").out)
-    assert (told["n_found"], told["n_labelled"], told["label_column"], told["id_column"]) == (1, 3, "responsive", "")
-    run("groups", matter, "--threshold", "0.4", "-q")
-    asked = "conflicts", matter, "--tag", "responsive", "--threshold", "0.4"
-    told = json.loads(run(*asked, "--json").out)
-    assert (told["are_groups_stored"], told["are_groups_outdated"]) == (True, False)
-    run("tag", matter, "privileged", "d000", "-q")
-    told = json.loads(run("conflicts", matter, "--tag", "privileged", "--json").out)
-    assert (told["n_found"], told["n_labelled"]) == (1, 120)
-    assert told["conflicts"][0]["label_a"] == "privileged"
-    assert told["conflicts"][0]["label_b"] == "not privileged"
-    assert "No document has the tag 'x'" in run("conflicts", matter, "--tag", "x", code=2).err
-    assert "either a file of labels or --tag" in run("conflicts", matter, code=2).err
 
 
 # -- values of a table, removal and purge from files ------------------------------------------------------------------
@@ -181,23 +127,6 @@ def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_p
     assert "removed documents. It cannot be undone" in run("undo", matter, "1", code=2).err
     assert "--text-only" in run("undo", matter, "1", code=2).err
     run("fsck", matter, "-q")
-
-
-def test_a_purge_names_the_documents_of_a_text(matter, tmp_path) -> None:
-    """Nothing is erased while another current document has the text, also with --yes."""
-    (tmp_path / "copies.jsonl").write_text(
-        "".join(json.dumps({"id": one, "text": "One text of two documents."}) + "\n" for one in ("t0", "c0"))
-    )
-    run("add", matter, tmp_path / "copies.jsonl")
-    refused = run("purge", matter, "t0", "--yes", code=2)
-    assert "'c0' has the same text" in refused.err
-    assert "t0" in run("show", matter, "t0").out
-    assert "of 2 documents: t0, c0\n" in run("purge", matter, "t0", "--copies", code=2).out
-    (tmp_path / "copies.jsonl").write_text(json.dumps({"id": "c0", "text": "Another text of this document."}) + "\n")
-    run("add", matter, tmp_path / "copies.jsonl")
-    told = json.loads(run("purge", matter, "t0", "--yes", "--json").out)
-    assert (told["n_texts"], told["n_versions"], told["holders"]) == (1, 2, ["t0", "c0"])
-    assert run("show", matter, "c0").out
 
 
 def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:

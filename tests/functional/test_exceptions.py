@@ -77,22 +77,6 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
 
 
-def test_show_has_headers_and_family_of_a_mail(matter):
-    shown = " ".join(nearkin_here("show", matter, "1.eml").out.split())
-    for label in ("from", "subject"):
-        assert f"{label} {HEADERS[label.capitalize()]}" in shown
-    assert "same family 2 1.eml!offer.rtf, 1.eml!scan.pdf (no text)" in shown
-    shown = " ".join(nearkin_here("show", matter, "1.eml!offer.rtf").out.split())
-    assert "same family 2 1.eml, 1.eml!scan.pdf (no text)" in shown
-    assert "same family" not in nearkin_here("show", matter, "note.txt").out
-    family = json.loads(nearkin_here("show", matter, "1.eml!offer.rtf", "--json").out)["family"]
-    assert family["is_truncated"] is False
-    assert [(one["doc_id"], one["is_stored"], one["is_above"]) for one in family["members"]] == [
-        ("1.eml", True, True), ("1.eml!scan.pdf", False, False)
-    ]  # fmt: skip
-    assert json.loads(nearkin_here("show", matter, "note.txt", "--json").out)["family"]["members"] == []
-
-
 def listed(path: Path) -> list[list[str]]:
     """What is said of each document, apart from its file."""
     with path.open(newline="") as file:

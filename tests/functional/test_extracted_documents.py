@@ -99,12 +99,6 @@ def test_the_exceptions_are_listed(run):
     assert "exceptions.csv" in manifest["files"]
 
 
-def test_the_same_folder_gives_the_same_bytes(case, run, tmp_path):
-    assert nearkin_here("dedup", case, "--out", tmp_path / "again").code == 0
-    for name in ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "exceptions.csv"):
-        assert (tmp_path / "again" / name).read_bytes() == (run / name).read_bytes()
-
-
 def test_the_kept_documents_are_read_again(run, tmp_path):
     kept = {one for one, row in rows_of(run).items() if row["keep"]}
     done = nearkin_here("dedup", run, "--out", tmp_path / "of-kept")

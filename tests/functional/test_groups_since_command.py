@@ -59,10 +59,3 @@ def test_json_and_files(matter: Path, tmp_path: Path) -> None:
     ]
     with sheet.open(encoding="utf-8", newline="") as file:
         assert [row["doc_id"] for row in csv.DictReader(file)] == ["copy", "late", "boats", "kites"]
-
-
-def test_groups_read_only_are_computed_and_not_stored(matter: Path) -> None:
-    ended = run("groups", matter, "--read-only")
-    assert "not stored (--read-only): new groups may get other numbers" in ended.err
-    assert "new: later" in ended.out
-    assert run("groups", matter, "--read-only").out == ended.out

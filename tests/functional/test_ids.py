@@ -42,17 +42,6 @@ def documents_of(*arguments: str | Path) -> pa.Table:
     return pq.read_table(out / "documents.parquet")
 
 
-@pytest.mark.parametrize("is_first", [False, True])
-@pytest.mark.parametrize("row", [BROKEN, WITHOUT_ID], ids=["broken", "without an id"])
-@pytest.mark.parametrize("suffix", LINES)
-def test_a_row_without_an_id_leaves_integers_integers(tmp_path, suffix, row, is_first):
-    documents = documents_of(written(tmp_path, suffix, [row[suffix]], is_first=is_first))
-    assert documents.schema.field("id").type == pa.int64()
-    assert documents["id"].to_pylist() == ([None, *IDS] if is_first else [*IDS, None])
-    place = (2 if suffix == "csv" else 1) if is_first else len(LINES[suffix]) + 1
-    assert f"{tmp_path}/in.{suffix}:{place}" in documents["name"].to_pylist()
-
-
 @pytest.mark.parametrize("suffix", LINES)
 def test_a_repeated_id_stays_what_it_is(tmp_path, suffix):
     path = written(tmp_path, suffix, [LINES[suffix][-1]])

@@ -75,14 +75,6 @@ def test_an_overlay_has_the_control_numbers_of_the_load_file(tmp_path: Path, enc
     assert 70 <= int(rows[1][3]) < 100
 
 
-@pytest.mark.parametrize("tool", list(TOOLS))
-def test_every_tool_gets_its_fields(tmp_path: Path, tool: str) -> None:
-    nearkin_here("dedup", production(tmp_path), "--out", tmp_path / "out", "--overlay", tool, "--no-report")
-    header, *rows = rows_of(tmp_path / "out" / "overlay.dat")
-    assert header == ["DOCID", *TOOLS[tool]]
-    assert [row[0] for row in rows] == list(TEXTS)
-
-
 def test_families_and_groups_write_overlays_and_a_second_run_replaces_them(tmp_path: Path) -> None:
     load, out, matter = production(tmp_path), tmp_path / "out", tmp_path / "matter"
     nearkin_here("families", load, "--out", out, "--overlay", "purview")

@@ -154,21 +154,6 @@ def test_both_languages_in_one_file(corpus, tmp_path):
     assert "is on both sides" in said
 
 
-def test_hostile_ids_and_words(corpus, tmp_path):
-    hostile = tmp_path / "hostile.jsonl"
-    ids = ["=cmd()\tx\n2", "\x1b[31mred", "<script>alert(1)</script>", "a\\b"]
-    rows = [{"id": one, "text": corpus.right_texts[i]} for i, one in enumerate(ids)]
-    rows += [{"id": f"d{i}", "text": text} for i, text in enumerate(corpus.right_texts[4:])]
-    hostile.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    out = tmp_path / "out"
-    nearkin("pairs", "--left", corpus.left, "--right", hostile, "--table", corpus.table, "--out", out)
-    lines = (out / "pairs.tsv").read_text().splitlines()
-    assert all(line.count("\t") == 3 for line in lines)
-    assert any("=cmd()\\tx\\n2" in line for line in lines)
-    if (out / "report.html").exists():
-        assert "<script>alert" not in (out / "report.html").read_text()
-
-
 def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     out, missed = tmp_path / "out", tmp_path / "missed.tsv"
     few_told = search_pairs(

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from functional.conftest import FAST, nearkin_here, run_here, write_jsonl
-from functional.test_same_bytes import as_csv, as_gzip, as_lines, as_parquet
 from nearkin.options.dedup import Delivery
 from nearkin.workflows.reading import inputs
 
@@ -21,23 +19,6 @@ CERTAIN = 0.999_999_999
 
 def documents(out: Path) -> list[dict[str, object]]:
     return pq.read_table(out / "documents.parquet").to_pylist()
-
-
-def as_jsonl(folder: Path, records) -> Path:
-    return write_jsonl(folder / "all.jsonl", records)
-
-
-@pytest.mark.parametrize("wrap", [as_jsonl, as_gzip, as_parquet, as_csv, as_lines])
-def test_what_is_kept_is_in_its_old_format_and_holds_no_copies(records, tmp_path, wrap):
-    path = wrap(tmp_path, records)
-    run_here([str(path)], tmp_path / "out", delivery=KEEPING, recall=CERTAIN)
-    (kept,) = (tmp_path / "out/kept").iterdir()
-    assert kept.name == path.name
-    wanted = [row["id"] for row in documents(tmp_path / "out") if row["keep"]]
-    counts = run_here([str(kept)], tmp_path / "again", recall=CERTAIN)["counts"]
-    assert [row["id"] for row in documents(tmp_path / "again")] == wanted
-    assert (counts["near_duplicate"], counts["exact_copy"]) == (0, 0)
-    assert counts["kept"] == len(wanted) - counts["empty"]
 
 
 def test_a_folder_of_more_texts_than_a_batch_takes(tmp_path, monkeypatch):

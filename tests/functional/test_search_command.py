@@ -53,14 +53,6 @@ def test_words_are_found_and_marked(matter: str) -> None:
     assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
 
 
-def test_search_for_programs(matter: str) -> None:
-    assert found(matter, "rent", "NOT", "(crowns OR low)") == []
-    assert sorted(found(matter, "low OR 900")) == ["lease", "other"]
-    answer = told("search", matter, "first day", "--limit", "1")
-    assert (answer["query"], answer["n_found"], answer["is_truncated"]) == ('"first day"', 2, True)
-    assert run("search", matter, "rent", "-q").out == ""
-
-
 def test_a_query_is_saved_listed_and_forgotten(matter: str) -> None:
     assert found(matter, "wave:march rent", "--save", "of march", "--by", "ada") == found(matter, 'saved:"of march"')
     (saved,) = told("search", matter)["searches"]

@@ -9,7 +9,6 @@ import pytest
 from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 
 LONG = "L" * 10_240
-VALUES = ["tag", "matter", "hot", "--value", "label", "--from"]
 
 
 @pytest.fixture
@@ -43,6 +42,3 @@ def test_a_name_that_is_too_long_for_any_file_is_an_error(matter: str, arguments
     ended = nearkin_here(*arguments)
     ended.assert_clean()
     assert (ended.code in (2, 3, 5, 6, 7), "LLL" in ended.err or "y/y" in ended.err) == (True, True), ended
-
-
-PAIR = [FAST, f"{FAST} again"]

@@ -11,7 +11,7 @@ import pytest
 import nearkin
 from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError
 
 
 def every_result(tmp_path: Path, texts: Path) -> list[object]:
@@ -52,16 +52,6 @@ def test_a_package_that_is_not_installed(package: str, monkeypatch: pytest.Monke
     with pytest.raises(nearkin.NearkinError, match=f"pip install {package}") as caught:
         getattr(result, f"to_{package}")()
     assert isinstance(caught.value, ImportError)
-
-
-def test_documents_in_memory_may_be_divided_otherwise(tmp_path: Path) -> None:
-    table = pa.table({"id": range(len(RECORDS)), "text": [one["text"] for one in RECORDS]})
-    result = nearkin.dedup(table, out=tmp_path / "out")
-    chunked = pa.concat_tables([table.slice(0, 2), table.slice(2)])
-    assert nearkin.audit(result, documents=chunked).recall == nearkin.audit(result, documents=table).recall
-    other = table.set_column(1, "text", pa.array(["changed", *table["text"].to_pylist()[1:]]))
-    with pytest.raises(SourceError, match="The given documents differ"):
-        nearkin.audit(result, documents=other)
 
 
 def test_a_subclass_comes_back_as_it_is() -> None:

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from nearkin.workflows.collection.check_stream import arriving_lines, json_documents
+from nearkin.workflows.collection.check_stream import arriving_lines
 
 
 class _InPieces(io.BytesIO):
@@ -45,28 +45,3 @@ def test_nothing_is_waited_for_once_a_line_is_there():
             assert next(lots)[0].data.endswith(line)
             pipe.write(b"\n")
             assert next(lots)[0].data == b"and a part"
-
-
-@pytest.mark.parametrize(
-    ("line", "doc_id", "problem"),
-    [
-        (b'{"id": "a", "text": "x"}', "a", None),
-        (b'{"id": 7, "text": "x"}', "7", None),
-        (b'{"text": "x"}', None, None),
-        (b'{"id": null, "text": "x"}', None, None),
-        (b"{", None, "damaged: not valid JSON"),
-        (b"[1]", None, "damaged: not a JSON object"),
-        (b'{"id": "a", "text": 7}', "a", "a number"),
-        (b'{"id": "a", "text": "\xff"}', "a", "wrong encoding: not valid UTF-8"),
-    ],
-)
-def test_documents(line, doc_id, problem):
-    others = [b'{"id": "first", "text": "x"}'] * 3
-    found = list(json_documents([*others, line, *others], text="text", doc_id="id"))
-    assert len(found) == 7
-    one = found[3]
-    assert one.doc_id == doc_id
-    assert (one.problem is None) == (problem is None)
-    if problem is None:
-        assert one.text == "x"
-    assert problem is None or problem in one.problem

@@ -3,7 +3,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import os
 from pathlib import Path
 
@@ -65,29 +64,6 @@ def test_the_format_is_told_from_the_suffix_or_the_content(
     assert (source.text, source.id) == columns
     assert (source.path, source.name, source.size_bytes) == (name, name, len(data))
     list(read_batches(source))
-
-
-@pytest.mark.parametrize(
-    ("record", "text", "doc_id"),
-    [
-        ({"id": 1, "text": "a", "content": "longer"}, "text", "id"),
-        ({"Content": "a", "Doc_ID": "x"}, "Content", "Doc_ID"),
-        ({"label": "a", "story": "a long one"}, "story", None),
-        ({"story": "a long one", "n": 5}, "story", None),
-        ({"text": 5, "body": "a"}, "body", None),
-        ({"id": {"$oid": 1}, "text": "a", "url": "u"}, "text", "url"),
-        ({"id": 1.5, "text": "a"}, "text", "id"),
-        ({"control number": "c", "raw_content": "t"}, "raw_content", "control number"),
-    ],
-)
-def test_columns_are_guessed_and_the_guess_is_said(
-    folder: Path, record: dict[str, object], text: str, doc_id: str | None
-) -> None:
-    found = resolve_sources([write("a.jsonl", json.dumps(record).encode())])
-    assert (only(found).text, only(found).id) == (text, doc_id)
-    every = ", ".join(record)
-    assert found.guesses[0] == f"text column: '{text}' (guessed from the columns {every})"
-    assert found.guesses[1].startswith(f"id column: '{doc_id}' (guessed" if doc_id else "id column: none found among")
 
 
 def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
