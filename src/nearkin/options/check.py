@@ -55,7 +55,7 @@ class CheckCommand(ListOptions, ReadOnlyOptions, WaitOptions, DocumentOptions, E
     store: Same[bool] = _storing(False, excludes="read_only", help="Store the document, whatever the answer.")
     only_new: Same[bool] = _storing(
         False, needs="store",
-        help="With --store: store the document only if it has no match; with --jsonl, also one that contains a stored "
+        help="With --store: store the document only if it has no match; with --jsonl, also if it contains a stored "
         "one.",
     )  # fmt: skip
     doc_id: Same[str | None] = _storing(
