@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 HELP = """
 Add documents to a collection. A missing collection is created.
 
-A command stores all of its readable documents or none. Documents that are already stored are skipped, so you can run \
-an interrupted command again. A document with the id of a stored document and another text becomes a new version of \
-it, even if the two texts are unrelated. The id of a file is its path below the given folder, or the path as you give \
-it for a file that you name on its own. If files of two deliveries have the same path below their folders, add the \
-folder above both deliveries: then their ids differ. If an id occurs twice with two texts, the first is stored, and \
-the second is listed by nearkin exceptions.
+A command stores all of its readable documents or none, and skips those that are already stored, so you can run an \
+interrupted command again. Another text under a stored id becomes a new version of it. The id of a file is its path \
+below the given folder, or the path as you give it. If two deliveries have the same paths, add the folder above both.
 
 To see later what a wave changed in the groups, run nearkin groups after each wave.
 
@@ -43,8 +40,8 @@ class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, Input
 
     wave: Same[str | None] = _new(help="Name of a new or existing wave. [default: wave 1, wave 2, …]")
     alphabet: Same[Alphabet | None] = _new(
-        help="Letters that a new collection counts: universal (letters of every script) or latin (A to Z, a to z, 0 to "
-        "9). --measure letters and gamma use these counts. [default: universal]",
+        help="Letters that a new collection counts, for --measure letters: universal (of every script) or latin (A to "
+        "Z, a to z, 0 to 9). [default: universal]",
     )
     similarity_index: Same[str | None] = _new(
         names=("--index",),

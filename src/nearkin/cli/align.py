@@ -112,8 +112,8 @@ class SentenceOptions(EncodingOptions):
     target: Same[str] = _input(required=True, metavar="LANG", help="Language code of the second side.")
     on_error: Same[OnError] = _input(
         "stop",
-        help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: skip and count "
-        "broken lines. skip: also use the lines before the damage of a file.",
+        help="stop: stop at a broken line or a damaged file. skip-documents: skip and count broken lines. skip: also "
+        "use the lines before the damage of a file.",
     )
     stem: Same[bool] = _learning(False, help="Learn Snowball stems instead of words.")
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 BATCHES_HELP = """
 List the batches of a collection with their progress, make new ones, or check one out or in.
 
---make NAME puts documents into numbered batches: those of --search, the given ones, or all. Documents that are in a \
-batch of this name stay there. They get the tag NAME=NUMBER, which names the batch. Reviewers check batches out on \
-the screen; two never hold the same one.
+--make NAME puts documents into numbered batches: those of --search, the given ones, or all. Documents in a batch of \
+this name stay there. They get the tag NAME=NUMBER.
 
 Examples:
 

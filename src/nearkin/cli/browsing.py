@@ -41,8 +41,7 @@ Examples:
   nearkin show matter lease-17 --text-only > lease-17.txt
 """
 LIST_HELP = """
-List the documents of a collection that meet all given conditions. --out writes all of them to a .csv, .tsv, .jsonl \
-or .parquet file.
+List the documents of a collection that meet all given conditions.
 
 --group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \
 --threshold or --gamma.
@@ -245,14 +244,12 @@ def _show_history(console: Printer, document_history: DocumentHistory) -> None:
 
 
 EXCEPTIONS_HELP = """
-List the added files and documents that gave no text, or only a part of it, with the reason: empty, too large, \
-not text, wrong encoding, damaged, truncated, encrypted, unsupported, image only, technical, partial, time-out, \
-crashed, id repeated, no such column or not stored. \
---out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
+List the added files and documents that gave no text, or only a part of it, with the reason: empty, too large, not \
+text, wrong encoding, damaged, truncated, encrypted, unsupported, image only, technical, partial, time-out, crashed, \
+id repeated, no such column or not stored.
 
-A file that gives a text when it is added again under the same id is no longer listed. If you added a \
-folder, add the whole folder again: a file named on its own has another id, so it becomes a new document, and the \
-exception stays.
+A file that gives a text when it is added again under the same id is no longer listed. If you added a folder, add the \
+whole folder again.
 
 Examples:
 

@@ -30,20 +30,14 @@ EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12
 HELP = """
 Check whether something similar is stored already.
 
-With --store the document is checked and stored in one transaction: if two similar documents are checked in at once, \
-the second sees the first.
+With --store the document is checked and stored in one transaction.
 
-The exit code is the answer: 0 nothing similar, 10 an exact copy (the same text once normalised: case and \
-white space do not count), 11 a near-duplicate, 12 one text contains the other. Any other code is a failure: \
-nothing was stored, unless its message says that something was.
+The exit code is the answer: 0 nothing similar, 10 an exact copy (case and white space do not count), 11 a \
+near-duplicate, 12 one text contains the other. Any other code is a failure.
 
---out writes the listed documents, at most --limit, to a .csv, .tsv, .jsonl or .parquet file.
-
-With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
-as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. The stream may be endless. --jsonl --store creates a missing collection. --jsonl --store --only-new does not \
-store an exact copy or a near-duplicate of a stored document, nor, with --containment, a part of one. A document that \
-contains a stored one is stored. A line that cannot be read is answered with its error.
+With --jsonl the input is a stream of documents, which may be endless. Each line is answered by one line of JSON as \
+soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers are. \
+--jsonl --store creates a missing collection.
 
 Examples:
 

@@ -21,20 +21,18 @@ if TYPE_CHECKING:
     from nearkin.reports.facts.fact import Fact
 
 INFO_HELP = """
-Count the documents, versions and waves of a collection, and the documents that could not be stored or counted. \
-nearkin exceptions lists the files that gave no text, or only a part of it, and what could not be stored.
+Count the documents, versions and waves of a collection, and the documents that could not be stored or counted.
 
 Example:
 
   nearkin info matter
 """
 WAVES_HELP = """
-List the waves of a collection, the oldest first. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
+List the waves of a collection, the oldest first.
 
-The columns new and changed count the new documents and the new versions that the wave brought. current counts the \
-documents whose current version came in the wave: without those that were changed or removed later. failed \
-counts the documents of the wave that could not be stored, and are not stored now (n_problems in files and JSON); \
-nearkin exceptions also lists stored ones with no text or only a part of it.
+The columns new and changed count the new documents and the new versions that the wave brought, current the documents \
+whose current version came in it, failed those that could not be stored, and are not stored now (n_problems in files \
+and JSON).
 
 Example:
 
@@ -42,10 +40,8 @@ Example:
 """
 FSCK_HELP = """
 Compare every text and every load of a collection with its digest, run the integrity check of the database, and \
-recompute all data derived from the texts. Derived data that differs is rebuilt. Other damage is listed, and the \
-command ends with exit code 7. With --read-only nothing is rebuilt: if there is any damage, it is listed, and the \
-exit code is 7. --since leaves out what earlier waves brought, the integrity check of the database, and the keys, \
-words and relations that are stored for all texts together.
+rebuild derived data that differs. Other damage is listed, with exit code 7. With --read-only nothing is rebuilt. \
+--since leaves out what earlier waves brought, and what is stored for all texts together.
 
 Examples:
 

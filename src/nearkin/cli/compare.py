@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 COMPARE_HELP = """
 Compare two documents word by word.
 
-Shows both texts merged into one: [-words-] are only in A, {+words+} only in B, with the lines around them; then how \
-similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
-Differences are counted by kind: numbers, dates, names, negations, wording, formatting; a difference can have several \
-kinds. A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
+Shows both texts merged into one: [-words-] are only in A, {+words+} only in B. A passage of at least 8 words in \
+different places is shown as moved. Differences are counted by kind. A and B are two files, or with a COLLECTION the \
+ids of two of its documents; --file takes the place of B.
 
 Examples:
 
@@ -65,10 +64,8 @@ VERSIONS_HELP = """
 List all versions of a document: other texts stored under its id, and all other documents within the tolerance. The \
 most similar come first, each with its changes and its relation to the document.
 
-The relations are those of nearkin families. A document that was found by its letters, and whose wording does not \
-match, is marked and has no relation. If documents have a tag with their date, such as date=2024-03-01, --at marks the \
-version in force on a day: the newest with that date or an earlier one. --out writes all versions to a .csv, .tsv, \
-.jsonl or .parquet file.
+The relations are those of nearkin families. --at marks the version in force on a day: the newest whose tag with a \
+date, such as date=2024-03-01, is not after it.
 
 Examples:
 

@@ -40,12 +40,10 @@ _two = partial(_decision, kind=tuple)
 TAG_HELP = """
 Set a tag on documents: a field with a value, such as responsive=yes, or a bare tag, such as privileged.
 
-A tag belongs to an id: it stays when the document gets a new version. A field has one value per document. A command \
-tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
-command is recorded: nearkin log lists it, and nearkin undo reverses it.
+A tag belongs to an id: it stays when the document gets a new version. A command tags all of its documents or none. \
+More than 100 changes are only shown, with exit code 2, unless you add --yes.
 
-With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl, .parquet or load file, \
-such as a label or a date, all in one activity.
+With --from FILE --value COLUMN each document gets its own value from a table or load file.
 
 Examples:
 
@@ -85,9 +83,8 @@ CODING_HELP = """
 Show or set the fields that reviewers set for every document on the screen: a TOML file with a table [[fields]] for \
 each field, and its name, kind (one, several, yes-no, text), values, keys, colours, required and sensitive.
 
-Values are tags. The keys of a field stay the same. The page Code of nearkin serve shows one document of a queue after \
-another beside these fields. A sensitive field, such as privileged, is never overwritten for copies or a group, and a \
-conflict in it gets no proposal.
+Values are tags. A sensitive field, such as privileged, is never overwritten for copies or a group, and a conflict in \
+it gets no proposal.
 
 Examples:
 
@@ -107,9 +104,8 @@ Example:
 PURGE_HELP = """
 Erase documents: remove them, and erase the texts of all of their versions from the collection's files.
 
-The ids, the SHA-256 of each text and an activity in the log stay. An erased text is not stored again if it is added \
-again. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups still \
-have the texts.
+The ids, the SHA-256 of each text and an activity in the log stay. A purge cannot be undone, so it is only shown, with \
+exit code 2, unless you add --yes. Backups still have the texts.
 
 Examples:
 
@@ -118,9 +114,8 @@ Examples:
   nearkin purge matter --from sealed.csv --id control_number
 """
 REMOVE_HELP = """
-Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
-again brings them back. More than 100 documents are only listed, with exit code 2, unless you add --yes. nearkin log \
-lists every removal.
+Remove documents from a collection. Queries no longer find them; adding them again brings them back. More than 100 \
+documents are only listed, with exit code 2, unless you add --yes.
 
 Examples:
 
@@ -196,8 +191,8 @@ class DecideCommand(ChangeOptions, PlaceOptions):
     )
     split_off: Same[tuple[str, str] | None] = _two(
         metavar="DOC_ID DOC_ID",
-        help="Take the first document out of the group of the second. Members with the same text as the first, and "
-        "members linked to the second only through the first, leave, too; the others stay with the second.",
+        help="Take the first document out of the group of the second, with the members that have its text or are "
+        "linked to the second only through it.",
     )
     same_group: Same[tuple[str, str] | None] = _two(
         metavar="DOC_ID DOC_ID", help="Always put these two documents into one group."
@@ -374,8 +369,7 @@ def _value(value: str | None) -> str:
 
 
 TAGS_HELP = """
-Count the tags of a collection by field and value. --out writes each tag of each current document to a .csv, .tsv, \
-.jsonl or .parquet file.
+Count the tags of a collection by field and value. --out writes each tag of each current document.
 
 Example:
 

@@ -79,12 +79,8 @@ def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: It
 REGROUP_HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule, without a new search.
 
-A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
-pairs.
-
-The finished run stored only pairs at or above its own threshold, and the texts are not compared again. So the report \
-has no sample pairs, and the tables may lack similarities below that threshold: see lowest_similarity and \
-similarity_to_principal in the guide.
+The finished run stored only pairs at or above its own threshold, and the texts are not compared again: the report has \
+no sample pairs, and the tables may lack lower similarities.
 
 --write-kept reads the input of the run again, which must not have changed.
 

@@ -27,8 +27,8 @@ Group contracts into form groups: versions of one form or contract, such as sign
 and the same form with different parties. In file and column names, "family" means such a form group, not a mail \
 with its attachments. The principal is the document that represents its group.
 
-The form groups of a COLLECTION are the groups that nearkin groups computes: they are updated, keep their numbers and \
-principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are compared.
+The form groups of a COLLECTION are the groups that nearkin groups computes: they keep their numbers and principals, \
+and respect all decisions.
 
 The results list for each member its similarity to the principal of its group, how it relates to the principal, and \
 the first lines that differ.
@@ -98,9 +98,8 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
 
 
 THREADS_HELP = """
-Put mails into threads, show which mails are missing, and mark the inclusive ones. A mail is inclusive if some of its \
-text, or an attachment, is in no later mail of its thread; every other mail is contained word for word in a later \
-mail, which is listed beside it.
+Put mails into threads, show which mails are missing, and mark the inclusive ones: those with text, or an attachment, \
+that is in no later mail of their thread.
 
 Threads follow Message-ID, In-Reply-To and References. An answer whose headers name no mail in the input is \
 joined by subject, date and addresses.
@@ -146,11 +145,9 @@ def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> Non
 
 
 PASSAGES_HELP = """
-Find runs of words that stand in several documents: menus and footers, licence headers, disclaimers, quoted text, \
-clauses, the span of a contamination. Case, white space and punctuation do not count. Every run of --min-words words \
-that stands in two places is found, and compared as text.
-
-passages.parquet has a row for each place of each passage, documents.parquet the shares of each document.
+Find runs of words that stand in several documents: menus, licence headers, disclaimers, quoted text, clauses, \
+contamination. Case, white space and punctuation do not count. Every run of --min-words words that stands in two \
+places is found.
 
 Examples:
 

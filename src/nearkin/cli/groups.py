@@ -36,19 +36,14 @@ Group the near-duplicates of a collection, and list what changed since the last 
 Documents are in one group if their wording matches, directly or through others: the Jaccard similarity of their word \
 5-grams is at least --threshold.
 
-The principal is the document that represents its group. A member that is linked to it only through others is \
-indirect.
+The principal is the document that represents its group; a member that is linked to it only through others is \
+indirect. Groups keep their numbers and principals when documents are added. The columns of --out are in the guide \
+Collections.
 
-Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out writes \
-all members to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide Groups.
+--since WAVE lists what changed since the end of that wave, from the stored groups: it needs a run of nearkin groups \
+after that wave and before the next one. --out then has a row for each document with a change.
 
---since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
-are new, grew, were merged, split or dissolved, or have another principal. It needs a run of nearkin groups \
-after that wave and before the next one. --out then writes a row for each document with a change.
-
---overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
-document and for each that could not be read. It is in UTF-8 and keyed on the ids, which are the control numbers of \
-load files.
+--overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file keyed on the ids.
 
 Examples:
 
@@ -65,8 +60,7 @@ class GroupsCommand(
 
     since: Same[str | None] = option(
         panel="Output", metavar="WAVE", excludes="overlay",
-        help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
-        "nearkin groups after this wave and before the next one; without such a run, it fails.",
+        help="List what changed in the stored groups since the end of this wave.",
     )  # fmt: skip
     overlay: Same[str | None] = option(
         panel="Output", metavar="TOOL", needs="out",
@@ -142,15 +136,12 @@ _FOUND_UNASKED = 1_000
 """Maximum number of conflicts to find without --out: finding the passage of each takes time."""
 
 CONFLICTS_HELP = """
-Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
-label (in a tie, the label of the document stored first). Beside each: the most similar match with the group's most \
-frequent label; if there is none, the most similar match whose label differs from its own. Documents that you decided \
-to be in one group count as matches. Below: where the two differ.
+Find near-duplicates with different labels: the documents of each group that do not have its most frequent label (in a \
+tie, that of the document stored first), each beside the most similar match with another label, and where the two \
+differ.
 
-Labels come from a CSV, TSV, JSON Lines, Parquet or load file with a column of ids and a column of labels. Name the \
-columns with --id and --label, or give two columns of a CSV or TSV file without a header. With --tag, the labels are \
-the values of a tag in the collection; with a bare tag, documents without it have the label "not FIELD". --out writes \
-the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+Labels come from a table or load file with a column of ids and a column of labels, or with --tag from a tag of the \
+collection; with a bare tag, documents without it have the label "not FIELD".
 
 Examples:
 

@@ -140,10 +140,7 @@ PAIRS_HELP = """
 Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
 time and memory.
 
-There are three methods: all pairs of vectors, by an inverted index; all pairs of signatures, made by random \
-projections; or each signature with its neighbours in sorted orders. The true cosine decides in each case, so \
-nothing below the threshold is reported. With samples the plan measures the distribution of cosines; without samples \
-it assumes one.
+With samples the plan measures the distribution of cosines; without samples it assumes one.
 
 Examples:
 

@@ -111,15 +111,14 @@ def serve(job: ServeCommand) -> None:
 USERS_HELP = """
 Manage the users of nearkin serve, who may sign in from other machines.
 
-ACTION is list (the default), add, role, password, remove, token or revoke. A password has at least 12 \
-characters; the terminal asks for it twice, and without a terminal it is the first line of standard input. A change \
-takes effect at the next request of a running service: a new password ends all sessions of the user.
+ACTION is list (the default), add, role, password, remove, token or revoke. A password has at least 12 characters; the \
+terminal asks for it twice, and without a terminal it is the first line of standard input. Changes take effect at the \
+next request.
 
 Roles: a viewer reads. A reviewer also sets tags, decides on groups and checks documents in. An admin also sees the \
 activity log and starts jobs.
 
-A token lets a script do what the role of the token allows, which is at most the role of its user. A token is printed \
-once, on standard output.
+A token lets a script do what its role allows, at most that of its user. It is printed once.
 
 Examples:
 

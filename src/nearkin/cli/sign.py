@@ -157,8 +157,8 @@ INDEX_HELP = """
 Print the similarity index and the MinHash keys of documents in files, so that a repository can store them as \
 properties. No collection is needed.
 
-A collection stores the same numbers in its tables profiles and check_keys. Two texts that share a key are equal, may \
-be near-duplicates, or may contain one another. --json prints all keys, a line for each document.
+Two texts that share a key are equal, may be near-duplicates, or may contain one another. --json prints all keys, a \
+line for each document.
 
 Examples:
 
@@ -214,9 +214,8 @@ def index(job: IndexCommand) -> None:
 
 
 NEIGHBOURS_HELP = """
-Find all pairs of documents whose signatures differ in at most --distance bits. Similar documents whose signatures \
-differ in more bits are not found: the expected recall is printed. The search method follows from \
-the number of signatures and is printed. With --verify only pairs whose texts are similar are written.
+Find all pairs of documents whose signatures differ in at most --distance bits; the expected recall is printed. With \
+--verify only pairs whose texts are similar are written.
 
 Examples:
 

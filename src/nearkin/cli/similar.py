@@ -39,16 +39,11 @@ HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
 with each query.
 
-By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. \
---measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
-the same letters may be unrelated. --measure index compares one number per text (M. Scott Roth): a quick first look \
-that misses similar texts, finds unrelated ones and is not symmetric, so judge its results by the similarities beside \
-them.
+By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. The \
+guide Collections describes the other measures.
 
-The columns are Jaccard; edit similarity; γ, the distance of the letter counts (0: the same counts); and bits, the \
-number of different signature bits, of 256. Similarities are rounded down and distances up; --json and --out have more \
-digits. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide \
-Collections.
+The columns are Jaccard; edit similarity; γ, the distance of the letter counts; and bits, the number of different \
+signature bits, of 256. Similarities are rounded down and distances up; --json and --out have more digits.
 
 Examples:
 
@@ -153,10 +148,8 @@ def _remark(similar_document: SimilarDocument) -> str:
 SEARCH_HELP = """
 Find the documents that have all of the given words, the most relevant first.
 
-Quote a phrase, whose words must follow one another. A word that ends in * stands for all words with that beginning. \
-Between words, OR means one of them, and NOT that the next is missing; AND can be left out, and parentheses group. \
-Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
-.tsv, .jsonl or .parquet file.
+Quote a phrase. A word that ends in * stands for all words with that beginning. OR means one of two words, and NOT \
+that the next is missing; parentheses group. Case and punctuation do not matter; words are not stemmed.
 
 Fields are used like words: from:, subject:, cc:, bcc: and to: (with cc and bcc) with a part of a mail's header; \
 date:2024-03 or date:2024..2025; wave:NAME; file: and id: with * and ?; tag:FIELD=VALUE; kind:pdf; saved:NAME. Quote a \

@@ -43,8 +43,8 @@ class CheckCommand(ListOptions, ReadOnlyOptions, WaitOptions, DocumentOptions, E
     )  # fmt: skip
     measure: Same[Literal["jaccard", "index"]] = _alike(
         "jaccard",
-        help="How candidates are found. jaccard: by shared keys. index: by the similarity index, one number per "
-        "document, which misses most matches. Every listed document was compared word by word.",
+        help="How candidates are found: jaccard (shared keys), or index (the similarity index, which misses most "
+        "matches). Every listed document was compared word by word.",
     )
     tolerance: Same[float | None] = _alike(
         kind=float, help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]"
@@ -55,13 +55,13 @@ class CheckCommand(ListOptions, ReadOnlyOptions, WaitOptions, DocumentOptions, E
     store: Same[bool] = _storing(False, excludes="read_only", help="Store the document, whatever the answer.")
     only_new: Same[bool] = _storing(
         False, needs="store",
-        help="With --store: store the document only if it has no match. With --jsonl, a document that contains a "
-        "stored one is stored, too.",
+        help="With --store: store the document only if it has no match; with --jsonl, also if it contains a stored "
+        "one.",
     )  # fmt: skip
     doc_id: Same[str | None] = _storing(
         names=("--id",),
-        help="With --store: id of the document; by default the path of FILE as typed, and required for standard "
-        "input. With --jsonl: key of the ids in each object; by default id.",
+        help="With --store: id of the document; by default the path of FILE as typed. With --jsonl: key of the ids in "
+        "each object; by default id.",
     )
     wave: Same[str] = _storing("check-ins", needs="store", help="Wave of the stored document. [default: check-ins]")
     jsonl: Same[bool] = _stream(
@@ -70,15 +70,13 @@ class CheckCommand(ListOptions, ReadOnlyOptions, WaitOptions, DocumentOptions, E
     text: Same[str | None] = _stream(needs="jsonl", help="With --jsonl: key of the text of a document. [default: text]")
     kept: Same[Path | None] = _stream(
         kind=Path, metavar="FILE", needs="jsonl",
-        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. Kept: "
-        "lines with the verdict 'new' or 'contains', and, so that you can send a stream again, lines whose id and text "
-        "were already stored before the stream began. A line that is repeated in the stream is kept once with --store, "
-        "and each time without it.",
+        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. Kept "
+        "are lines with the verdict 'new' or 'contains', and those stored before the stream began.",
     )  # fmt: skip
     on_error: Same[OnError | None] = _stream(
         needs="jsonl",
-        help="With --jsonl: skip-documents answers an unreadable line, or one that cannot be stored, with its error "
-        "and continues; stop ends at the first such line. [default: skip-documents]",
+        help="With --jsonl: skip-documents answers an unreadable line with its error and continues; stop ends there. "
+        "[default: skip-documents]",
     )
     server: Same[str | None] = _service(
         metavar="URL", excludes="jsonl read_only wait max_document_size extraction_limits ocr",

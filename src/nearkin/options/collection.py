@@ -21,8 +21,7 @@ limited = partial(
 COLLECTION = argument(
     "COLLECTION",
     # a help text at 80 columns cuts off words of more than 35 characters
-    help="A directory, or postgresql://USER@HOST/DATABASE. Parts of the URL may be omitted, as for psql; "
-    "USER:PASSWORD, HOST:PORT and a final ?schema=NAME are accepted, too.",
+    help="A directory, or postgresql://USER@HOST/DATABASE?schema=NAME; parts may be omitted, as for psql.",
 )
 DOC_ID = argument("DOC_ID", help="Id of a document.")
 DOC_IDS = argument("DOC_ID...", (), kind=list, required=False, help="Ids of documents.")
@@ -49,8 +48,8 @@ class WaitOptions(Options):
 
     wait: Same[float | None] = _collection(
         kind=float, metavar="SECONDS", minimum=0,
-        help="Maximum time to wait while another process is writing (nearkin add: at least as long as it has read); "
-        "then the command ends with exit code 9. [default: 2]",
+        help="Maximum time to wait while another process is writing (nearkin add: at least as long as it has read). "
+        "[default: 2]",
     )  # fmt: skip
 
 
@@ -59,8 +58,7 @@ class ReadOnlyOptions(Options):
 
     read_only: Same[bool] = _collection(
         False,
-        help="Write nothing, for a collection on a read-only medium. Missing parts of its index are built for this "
-        "command only, which takes longer.",
+        help="Write nothing, for a collection on a read-only medium.",
     )
 
 
@@ -77,7 +75,7 @@ class CacheOptions(Options):
 class ListOptions(Options):
     """File of a list."""
 
-    out: Same[Path | None] = _output(kind=Path, help="File for the result.")
+    out: Same[Path | None] = _output(kind=Path, help="File for all rows: .csv, .tsv, .jsonl or .parquet.")
     overwrite: Same[bool] = _output(False, help="Replace the file of --out.")
 
 
@@ -100,8 +98,7 @@ class EncodingOptions(Options):
 
     encoding: Same[str] = option(
         "utf-8", panel="Input",
-        help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
-        "cp1252. [default: such text is unreadable]",
+        help="Encoding of text, CSV and TSV that is not UTF-8, such as cp1252. [default: such text is unreadable]",
     )  # fmt: skip
 
 
@@ -111,16 +108,15 @@ class IdsOptions(Options):
     ids: Same[Sequence[str]] = DOC_IDS
     from_file: Same[Path | None] = wanted(
         names=("--from",), metavar="FILE", kind=Path,
-        help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file, "
-        "or of a load file.",
+        help="File with the ids of the documents: one per line, or a column of a table or load file.",
     )  # fmt: skip
     id: Same[str | None] = wanted(
         metavar="COLUMN", needs="from_file", help="Column of --from with the ids. [default: guessed]"
     )
     encoding: Same[str] = wanted(
         "utf-8", needs="from_file",
-        help="Encoding of text, CSV and TSV of --from that is neither UTF-8 nor begins with a byte order mark, for "
-        "example cp1252. [default: such text is unreadable]",
+        help="Encoding of text, CSV and TSV of --from that is not UTF-8, such as cp1252. [default: such text is "
+        "unreadable]",
     )  # fmt: skip
 
 
@@ -128,9 +124,9 @@ class ToleranceOptions(Options):
     """Similarity of a search."""
 
     measure: Same[Literal["jaccard", "letters", "index", "containment"] | None] = _alike(
-        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
-        "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
-        "text's word 5-grams in the other, by --threshold. [default: jaccard]",
+        help="jaccard (shared word 5-grams, by --threshold), letters (letter counts, by --gamma), containment (share "
+        "of one text's word 5-grams in the other, by --threshold) or index (one number per text, by --tolerance; "
+        "misses similar texts). [default: jaccard]",
     )
     gamma: Same[float | None] = _alike(kind=float, help=_GAMMA.format("the vector of the query"))
     threshold: Same[float | None] = _alike(
@@ -147,8 +143,7 @@ class GroupTolerance(Options):
     """Similarity of the members of a group."""
 
     measure: Same[str | None] = _alike(
-        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
-        "letters may be unrelated. [default: jaccard]",
+        help="jaccard (shared word 5-grams, by --threshold) or letters (letter counts, by --gamma). [default: jaccard]",
     )
     threshold: Same[float | None] = _alike(
         kind=float, help="Minimum Jaccard similarity of a match, for --measure jaccard. [default: 0.5]"

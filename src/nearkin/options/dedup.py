@@ -92,9 +92,8 @@ class PlannedSearch(Options):
     )  # fmt: skip
     shingle: Option[Shingling, Shingling | str] = _searched(
         "words:5", parse=shingling,
-        help="What is compared: every run of N neighbouring words (words:N), characters (chars:N) or tokens of source "
-        "code (code:N: names, numbers, each other sign), called a shingle. A word is a run of letters and digits; "
-        "punctuation does not count.",
+        help="What is compared, called shingles: every run of N neighbouring words (words:N), characters (chars:N) or "
+        "tokens of source code (code:N).",
     )  # fmt: skip
 
 
@@ -103,8 +102,8 @@ class IgnoringOptions(Options):
 
     ignore: Same[Path | str | Sequence[str] | None] = _searched(
         metavar="FILE", kind=Path,
-        help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
-        ">>>; re:PATTERN for an RE2 pattern. Lines that begin with # are comments.",
+        help="File of passages that do not count: one per line, or several lines between <<< and >>>; re:PATTERN "
+        "(RE2); # begins a comment.",
     )  # fmt: skip
     ignore_numbers: Same[bool] = _searched(False, help="Ignore digits.")
 
@@ -128,9 +127,8 @@ class SearchOptions(PlannedSearch):
     )  # fmt: skip
     keep: Option[Keep, Keep | str] = _kept(
         "longest", parse=_keep,
-        help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). White space and passages of --ignore add nothing "
-        "to a length, except to break a tie. If documents still tie, the first by path and line is kept.",
+        help="Which document of a group is kept (its principal): longest, shortest, first (on the command line), "
+        "max:COLUMN or min:COLUMN (numbers, dates or times).",
     )  # fmt: skip
     normalise: Option[Normalisation, Normalisation | str] = _searched(
         "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,
@@ -142,9 +140,9 @@ class SearchOptions(PlannedSearch):
     )
     keep_apart: Same[KeepApart | None] = _kept(
         choices=tuple(APART),
-        help="What makes similar documents no near-duplicates: numbers (one has another number, date or passage in "
-        "place of the other's, as invoices do; not a passage that is only added), numbers,names (also nothing but "
-        "other names, or fields of a form), or none (the default). Their pairs are listed.",
+        help="What makes similar documents no near-duplicates: numbers (another number, date or passage in place of "
+        "the other's), numbers,names (also nothing but other names, or fields of a form), or none (the default). "
+        "Their pairs are listed.",
     )  # fmt: skip
 
 
@@ -172,19 +170,17 @@ class DedupOptions(GivenSearch):
 
     drop: Same[Drop | None] = _kept(
         choices=get_args(Drop), needs="against",
-        help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both. Default with --measure containment: "
-        "contained. With --measure jaccard and without --drop, near-duplicates are dropped.",
+        help="With --against: drop documents that are contained in a document of the other set (contained), that "
+        "contain one (containing), or both (either). Default with --measure containment: contained.",
     )  # fmt: skip
     attachments: Same[Literal["alone"] | None] = _kept(
         choices=("alone",),
-        help="alone: keep or drop each attachment by itself. Otherwise a mail is dropped only together with its "
-        "attachments, if another one holds all of their texts.",
+        help="alone: keep or drop each attachment by itself, not only together with its mail.",
     )  # fmt: skip
     min_shared: Same[int | None] = _searched(
         kind=int, minimum=1, needs="against", excludes="drop",
         help="With --against: minimum number of shingles shared with a document of the other set, instead of "
-        "--threshold. --shingle words:13 --min-shared 1 drops documents that share a 13-gram.",
+        "--threshold.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -275,9 +271,8 @@ class AgainstOptions(Options):
 
     against: Option[Any, Any] = option(
         panel="Input", kind=list,
-        help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable. "
-        "Quote a pattern ('crawl/*.jsonl'): if the shell expands it, only the first file belongs to --against; the "
-        "others become INPUT. Documents of INPUT are not compared with each other. --format applies here, too.",
+        help="Drop from INPUT what already occurs here: files, a quoted pattern, a collection, or results of nearkin "
+        "dedup. Repeatable.",
     )  # fmt: skip
     against_text: Same[str | None] = _input(
         help="Column with the text in the files of --against. [default: as --text, or guessed and printed]"

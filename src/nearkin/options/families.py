@@ -42,13 +42,13 @@ class MailOptions(Options):
 
     window_days: Same[float] = option(
         14.0, minimum=0, maximum=3650, metavar="DAYS", panel="Threads",
-        help="Maximum number of days between an answer and the mail to which it is joined by subject, if its headers "
-        "name no mail in the input; the two must share an address. 0 turns this off.",
+        help="Maximum number of days between an answer and the mail to which it is joined by subject; 0 turns this "
+        "off.",
     )  # fmt: skip
     new_text_only: Same[bool] = option(
         False, panel="Threads",
-        help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
-        "by plain rules, which can be wrong. Some quoted text may then be in none of the inclusive mails.",
+        help="Compare only the new text of a mail with later ones, without quoted text and signature, which are found "
+        "by plain rules.",
     )  # fmt: skip
 
     def in_words(self) -> dict[str, object]:
@@ -69,13 +69,11 @@ class PassageOptions(Options):
 
     min_words: Same[int] = _found(
         50, minimum=2, maximum=10_000,
-        help="Minimum number of words of a passage; 20 suits contracts and mail. Every passage of so many words is "
-        "found.",
+        help="Minimum number of words of a passage; 20 suits contracts and mail.",
     )  # fmt: skip
     min_lines: Same[int | None] = _found(
         kind=int, minimum=2, maximum=10_000,
-        help="Compare lines instead of words, such as 8 lines of code: signs count, white space and blank lines do "
-        "not. Minimum number of lines of a passage.",
+        help="Compare lines instead of words, such as 8 lines of code: minimum number of lines of a passage.",
     )  # fmt: skip
     within: Same[str | None] = _found(
         metavar="COLUMN",
@@ -84,8 +82,8 @@ class PassageOptions(Options):
     )  # fmt: skip
     boilerplate: Same[float] = _found(
         0.3, minimum=0, maximum=1, metavar="SHARE",
-        help="Propose passages that stand in more than this share of the documents of a group, and in at least three, "
-        "in boilerplate.txt, for dedup --ignore.",
+        help="Propose passages that stand in more than this share of the documents of a group in boilerplate.txt, for "
+        "dedup --ignore.",
     )  # fmt: skip
     cut: Same[bool] = _output(
         False, help="Also write the documents without passages that stand in an earlier document, into cut/."
@@ -101,8 +99,7 @@ class PassageOptions(Options):
     annotate: Same[bool] = _output(False, help="Also write all records with their passages, into annotated/.")
     store: Same[bool] = option(
         False, panel="Output",
-        help="Store the passages in the COLLECTION that is the input, for its screens and Collection.passages; they "
-        "replace those stored before.",
+        help="Store the passages in the COLLECTION that is the input; they replace those stored before.",
     )  # fmt: skip
 
     def in_words(self) -> dict[str, object]:
@@ -127,6 +124,6 @@ class PassagesJob(ResourceOptions, PassageOptions, AgainstOptions, ReadingOption
 
     against: Option[Any, Any] = option(
         panel="Input", kind=list,
-        help="Find only passages that stand both in INPUT and here, such as in an evaluation set: files, a collection, "
-        "or results of nearkin dedup. They count as earlier than INPUT. Repeatable.",
+        help="Find only passages that stand both in INPUT and here: files, a collection, or results of nearkin dedup. "
+        "They count as earlier than INPUT. Repeatable.",
     )  # fmt: skip

@@ -43,8 +43,7 @@ class PairOptions(IgnoringOptions):
     )  # fmt: skip
     recall: Same[float] = _similar(
         0.9, above=0, maximum=1,
-        help="Minimum share of these pairs that the search finds, as predicted from a sample, above 0 and up to 1. 1 "
-        "compares all pairs.",
+        help="Minimum share of these pairs that the search finds, above 0 and up to 1; 1 compares all pairs.",
     )  # fmt: skip
     top: Same[int | None] = _similar(
         kind=int, minimum=1, maximum=_MAX,
@@ -186,6 +185,6 @@ class PairsJob(ThreadOptions, PairOptions, SideOptions, RunOptions):
 
     known: Option[str | None, Path | str] = option(
         metavar="same-ids|links|FILE", panel="To compare with", parse=_name,
-        help="Known pairs, to measure recall: documents with the same id; links between editions in a Wikipedia dump "
-        "up to 2013; or a CSV, TSV (with a header) or Parquet file of two columns of ids, or a langlinks.sql.gz file.",
+        help="Known pairs, to measure recall: documents with the same id; links of a Wikipedia dump up to 2013; a "
+        "CSV, TSV or Parquet file of two columns of ids; or langlinks.sql.gz.",
     )  # fmt: skip

@@ -33,14 +33,12 @@ class ColumnOptions(Options):
 
     text: Same[str | None] = _input(
         metavar="COLUMN",
-        help="Column with the text, or several with commas between them, joined by a blank line; every file with "
-        "columns must have them. If names differ between files, omit --text: it is guessed for each. "
-        "[default: guessed and printed]",
+        help="Column with the text, or several with commas between them, joined by a blank line. [default: guessed "
+        "and printed]",
     )
     id: Same[str | None] = _input(
         metavar="COLUMN",
-        help="Column with the id. The id of a file that is one document is its path below the given folder. A row "
-        "without an id is called file:line. [default: guessed and printed]",
+        help="Column with the id. [default: guessed and printed]",
     )
 
 
@@ -53,15 +51,14 @@ class DocumentOptions(Options):
     )  # fmt: skip
     extraction_limits: Option[Mapping[str, int | str], Mapping[str, int | str] | Sequence[str]] = _input(
         names=("--extraction-limit",), metavar="NAME=VALUE", kind=list, parse=_limits,
-        help="Change a limit for PDF, office files, mail and archives. time: for one document. memory: of a process. "
-        "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
-        "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: time for recognising the pages "
-        f"of one document. Repeatable. [default: {IN_WORDS}]",
+        help="Change a limit for PDF, office files, mail and archives: time or ocr (of one document), memory (of a "
+        "process), size (of one text or file), total, disk (unpacked), files, levels, ratio (unpacked to packed "
+        f"size). Repeatable. [default: {IN_WORDS}]",
     )  # fmt: skip
     ocr: Same[str | None] = _input(
         metavar="LANGUAGES",
-        help="Languages for recognising text in images and on PDF pages that are images, for example eng or eng+deu. "
-        "Slow; needs tesseract's language data (Debian: apt-get install tesseract-ocr-eng). [default: no recognition]",
+        help="Languages for recognising text in images, such as eng+deu; slow, and needs tesseract's language data. "
+        "[default: no recognition]",
     )
 
     def rules(self) -> ReadingRules:
@@ -78,19 +75,16 @@ class FileOptions(DocumentOptions):
     )
     encoding: Same[str] = _input(
         "utf-8",
-        help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
-        "cp1252. [default: such text is unreadable]",
+        help="Encoding of text, CSV and TSV that is not UTF-8, such as cp1252. [default: such text is unreadable]",
     )
     on_error: Same[OnError] = _input(
         "skip-documents",
-        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also "
-        "continue after a damaged file and use its documents before the damage. stop: stop at the first unreadable "
-        "document.",
+        help="skip-documents: skip and list unreadable documents, but stop at a damaged file. skip: also use the "
+        "documents before the damage of a file. stop: stop at the first unreadable document.",
     )
     max_unreadable: Same[float | str] = _input(
         "50%", metavar="SHARE", kind=object,
-        help="Maximum share of unreadable documents, for example 1% or 0.01. Above it, or if all documents are "
-        "unreadable, the command fails.",
+        help="Maximum share of unreadable documents, such as 1% or 0.01; above it, the command fails.",
     )  # fmt: skip
     text_root: Same[Path | str | None] = _input(
         metavar="DIR", kind=Path,
