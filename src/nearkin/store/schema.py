@@ -274,7 +274,7 @@ changes = sa.Table(
     comment="Values that an activity changed, one row each.",
 )
 sa.Index("changes_of_subject", changes.c.subject)
-# by kind and id alone: given an index by field, too, SQLite looks up a tag of a document by its field, among all documents
+# no index by field: SQLite looked up each tag of a document by its field, among all documents
 _CURRENT_VALUES = "CREATE INDEX current_values ON changes (kind, subject) WHERE is_current"
 
 tags = sa.Table(
