@@ -274,11 +274,7 @@ changes = sa.Table(
     comment="Values that an activity changed, one row each.",
 )
 sa.Index("changes_of_subject", changes.c.subject)
-_OF_A_VALUE = 200
-"""Characters of a tag's value that its index has: PostgreSQL's indexes allow little more than 2 kB."""
-_TAGS_BY_VALUE = (
-    f"CREATE INDEX tags_by_value ON changes (other, substr(now, 1, {_OF_A_VALUE})) WHERE kind = 'tag' AND is_current"
-)
+# no index by field: SQLite looked up each tag of a document by its field, among all documents
 _CURRENT_VALUES = "CREATE INDEX current_values ON changes (kind, subject) WHERE is_current"
 
 tags = sa.Table(
@@ -292,15 +288,8 @@ _TAGS = """
 CREATE VIEW tags AS
 SELECT subject AS doc_id, other AS field, now AS value, activity FROM changes WHERE kind = 'tag' AND is_current
 """.strip()
-for _statement in (_CURRENT_VALUES, _TAGS_BY_VALUE, _TAGS):
+for _statement in (_CURRENT_VALUES, _TAGS):
     sa.event.listen(changes, "after_create", sa.DDL(_statement))  # type: ignore[no-untyped-call]
-
-
-def is_tag(field: str, value: str) -> sa.ColumnElement[bool]:
-    """Return the condition for a tag by the beginning of its value, which its index has."""
-    begins = sa.func.substr(tags.c.value, 1, sa.literal_column(str(_OF_A_VALUE)))
-    return (tags.c.field == field) & (begins == value[:_OF_A_VALUE])
-
 
 purges = sa.Table(
     "purges",
