@@ -1,9 +1,4 @@
-"""Relations of stored texts to a principal, or to the member before in time, by the rules of ``nearkin families``.
-
-They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere. Each
-is computed once: a text never changes, so a stored comparison stays right; one that cannot be unpacked is computed
-again.
-"""
+"""Relations of stored texts to a principal, or to the member before in time, by the rules of ``nearkin families``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Bits made from weighted features: each feature votes for or against every bit, and the majority decides.
 
-A bit is 1 if the sum is greater than 0. Weights are integers, so the order of summation does not matter.
+Weights are integers, so the order of summation does not matter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Recall with an interval, estimated from a random sample of documents.
 
-Each sampled document contributes all of its pairs, and these are not independent: what hides one of them tends to hide
-the others. So the interval counts documents, not pairs.
+The interval counts documents, not pairs, because the pairs of a document are not independent.
 """
 
 from __future__ import annotations

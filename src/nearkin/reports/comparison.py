@@ -1,7 +1,4 @@
-"""Comparison of two documents as a page or part of one, in a terminal, and as tracked changes of a Word document.
-
-Pages make no network request, and escape all text.
-"""
+"""Comparison of two documents as a page or part of one, in a terminal, and as tracked changes of a Word document."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Near-duplicates with different labels: in each group, the documents without the label of the majority.
 
-Groups are those of `nearkin.collection.groups.current`, with their numbers and the decisions of people, stored or not.
-
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
 Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013.
 """

@@ -1,7 +1,6 @@
 """Keys of all stored texts: derived from the store, and updated when they are needed.
 
-Only collections that use check-ins have them. The table is complete up to a content; keys of later contents are
-computed for each query until they are stored.
+The table is complete up to a content; keys of later contents are computed for each query until they are stored.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Index of a collection, kept beside the store: which segments should exist, and how they are made.
-
-The store is authoritative: a segment that is missing, damaged, or made from other data is rebuilt from it, without
-write permission in memory.
-"""
+"""Index of a collection, kept beside the store: which segments should exist, and how they are made."""
 
 from __future__ import annotations
 

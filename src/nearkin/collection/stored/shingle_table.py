@@ -1,7 +1,4 @@
-"""Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
-
-Only collections in PostgreSQL in which plain SQL was installed (`nearkin sql install`) have them.
-"""
+"""Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Three methods to search two corpora for pairs of similar vectors: the recall and cost of each.
 
 Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
-for cross-lingual pairwise similarity", SIGIR 2011, section 5. Unlike there, candidates get their true cosine: a larger
-distance then costs candidates, not precision, and any recall can be reached.
+for cross-lingual pairwise similarity", SIGIR 2011, section 5.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Changes → moves: passages that both texts have, character for character, in different places.
 
 A passage with a negation is a move only if its whole sentence is the same in both places: the negation could be about
-something else otherwise. A sentence ends with ``.!?;:`` before white space, or at a blank line. A passage beside which
-only signs changed, ≥ 500 and ≤ 500, is none.
+something else otherwise. A passage beside which only signs changed, ≥ 500 and ≤ 500, is none.
 """
 
 from __future__ import annotations

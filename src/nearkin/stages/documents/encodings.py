@@ -1,8 +1,7 @@
 """Character encodings of files: valid UTF-8 takes precedence; other text is in the named encoding.
 
-With one byte per character, including ASCII (cp1252, latin-1, …), each line is judged separately, so that a file
-concatenated from several is read correctly; other encodings are judged by the first `WINDOW_BYTES` of a file, or by all
-of a file that is one document. A byte order mark takes precedence over all of this.
+With one byte per character (cp1252, latin-1, …) each line is judged separately, because files are concatenated; other
+encodings are judged by the first `WINDOW_BYTES`.
 """
 
 from __future__ import annotations

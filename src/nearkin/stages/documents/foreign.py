@@ -1,8 +1,4 @@
-"""Files that are neither plain text nor a supported table, recognised by their first bytes.
-
-Archives and images contain no readable text; all other bytes that are no text are an unreadable document. HTML pages
-and mailboxes are refused as well, because the markup would be compared, but ``--format file`` reads them unchanged.
-"""
+"""Files that are neither plain text nor a supported table, recognised by their first bytes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Bytes of a file made readable: counted, decompressed, in UTF-8, without a byte order mark.
-
-Only the requested part of a file is held: a compressed file that expands to terabytes is processed in
-pieces.
-"""
+"""Bytes of a file made readable: counted, decompressed, in UTF-8, without a byte order mark."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Pages of a dump of Wikipedia, or of any MediaWiki, and their text: what a reader would read as the text of wikitext.
 
-A dump is XML in MediaWiki's export format, of any version. What is innermost in wikitext goes first, again and again;
-mwparserfromhell (0.7.2) takes quadratic time if tags, comments or links are not closed. Templates are not expanded:
-their output is lost.
+What is innermost in wikitext goes first, again and again; mwparserfromhell (0.7.2) takes quadratic time if tags,
+comments or links are not closed.
 """
 
 from __future__ import annotations

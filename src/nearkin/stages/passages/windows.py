@@ -2,8 +2,7 @@
 
 A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
 follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
-the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So a
-passage in many places stays one if a few of them have another word somewhere.
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Similarity index: one number per document, with which a single SQL query finds similar documents.
 
-Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. The quality of such a number is
-measured in labs/pages/similarity-index.md.
+Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """Choice of the search method for pairs: by a sample, the model, and the costs of steps on a machine.
 
-``nearkin pairs`` and ``nearkin plan pairs`` use the same steps and costs, so that they make the same choice.
 The results must not depend on the machine: costs measured here only predict the time.
 """
 

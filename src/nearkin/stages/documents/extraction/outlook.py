@@ -1,7 +1,6 @@
 """Messages (MSG) and mailboxes (PST, OST) of Outlook: their properties are made into mails, which are read like others.
 
-A mailbox is read by libpff (extra ``pst``); each message in it is named after its folder. Sources: Microsoft,
-[MS-OXMSG], Outlook Item (.msg) File Format, and [MS-PST], Outlook Personal Folders File Format.
+Sources: Microsoft, [MS-OXMSG], Outlook Item (.msg) File Format, and [MS-PST], Outlook Personal Folders File Format.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Pool of extraction workers, whatever their number: nodes in the order of the files.
 
-Files go to a worker a few at a time. A worker that dies, hangs or exceeds a limit costs the document that it was at:
-another one continues after it. Workers read on until the buffers of their sockets are full.
+A worker that dies, hangs or exceeds a limit costs the document that it was at: another one continues after it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """An extraction worker: requests for files, answered with the nodes of everything inside them.
 
-`pool` starts it; it speaks over one socket, and reads only descriptors that come with requests. Where it is stands in a
-file that it shares with the pool: so the document that kills it is known. The order of nodes depends only on the bytes.
+Its place stands in a file that it shares with the pool, so the document that kills it is known.
 """
 
 from __future__ import annotations

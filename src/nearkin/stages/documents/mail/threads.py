@@ -2,7 +2,6 @@
 
 Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Unlike there, a mail's own headers
 come before what other mails say of it, and both are taken by date, so that the order of the input changes nothing.
-Copies of a mail share a node, which they all speak for.
 """
 
 from __future__ import annotations

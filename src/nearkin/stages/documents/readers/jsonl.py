@@ -1,7 +1,4 @@
-"""JSON Lines: one object per line.
-
-Arrow reads a block of lines at a time. If it refuses a block, its lines are parsed one by one, which names the fault.
-"""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Records of a stream, in blocks of whole ones: lines, or records of fields.
-
-A splitter says where the records of a block end.
-"""
+"""Records of a stream, in blocks of whole ones: lines, or records of fields."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Web archives, WARC and WET: a document for each page or plain text, by FastWARC.
 
-Pages are extracted by workers. Requests, images, redirects, error pages and other records are omitted, and counted.
-This reader is longer than others because workers read ahead, and because FastWARC stops at a body that is not as its
-headers say: each body is unpacked on its own.
+Workers read ahead, and each body is unpacked on its own, because FastWARC stops at a body that is not as its headers
+say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keys of very many texts → candidates: each text is compared with the most preferred texts of its key.
 
-Their number is decided over all skewed keys of a band, as on one machine. The texts of a hot key, too many for one
-task, are spread over all tasks; its most preferred texts are found first, and sent to every task.
+The texts of a hot key, too many for one task, are spread over all tasks; its most preferred texts are found first, and
+sent to every task.
 """
 
 from __future__ import annotations

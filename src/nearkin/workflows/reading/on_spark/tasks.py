@@ -1,7 +1,4 @@
-"""Inputs of tasks, and their messages and exceptions, which the driver takes in order.
-
-The driver digests every file before a task reads it. A worker whose file has other times compares the digests.
-"""
+"""Inputs of tasks, and their messages and exceptions, which the driver takes in order."""
 
 from __future__ import annotations
 
