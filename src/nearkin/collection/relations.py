@@ -88,10 +88,9 @@ def relations_of(
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
-    Opened read-only, without the permission to store, or while another process writes, they are only computed.
+    Opened read-only, or while another process writes, they are only computed.
 
-    At most 512 are read and stored at a time, so that other writers have their turn, and an interrupted call loses
-    little.
+    At most 512 are stored at a time, so that other writers have their turn.
 
     Parameters
     ----------

@@ -57,11 +57,7 @@ def project_sparse(
 
 
 def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
-
-    Uses only additions, multiplications and divisions, which IEEE 754 rounds alike everywhere; the error is that of the
-    final rounding.
-    """
+    """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine."""
     out = np.empty(len(numbers), np.int64)
     loops("projections", numbers.nbytes).fill_logarithms(*frozen(numbers), out)
     return out

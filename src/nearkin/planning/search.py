@@ -180,8 +180,7 @@ def check_reachable(threshold: float, recall: float) -> None:
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """Return the cheapest bands and rows that reach the recall at the threshold.
 
-    If many pairs are nearly as similar as the threshold, no bands tell them from matches, and all texts are searched by
-    rare shingles if that is cheaper, as for forms whose common text does not make two of them similar.
+    If many pairs are nearly as similar as the threshold, all texts are searched by rare shingles if that is cheaper.
 
     Examples
     --------
@@ -215,8 +214,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
     """Return the cheapest sampling rate, and limit of exact search, that reach the recall.
 
-    Few shared shingles need a high rate, which is expensive for all other documents; rare shingles of the small
-    documents alone are cheap. So for all sizes, every pair at the threshold is found with at least this probability.
+    So for all sizes, every pair at the threshold is found with at least this probability.
     """
     plans: list[tuple[float, SamplingPlan]] = []
     for exact_below in _sizes_to_try(sample):

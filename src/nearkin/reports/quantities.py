@@ -50,15 +50,7 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
 
 
 def first_difference_text(n_differences: int, n_moves: int) -> str:
-    """Say that the difference shown is the first of several, or a moved passage; empty if it is the only difference.
-
-    Examples
-    --------
-    >>> first_difference_text(3, 0), first_difference_text(2, 1), first_difference_text(1, 0)
-    ('first of 3 differences', 'first of 2 differences and 1 moved passage', '')
-    >>> first_difference_text(0, 1), first_difference_text(0, 2)
-    ('moved passage', 'first of 2 moved passages')
-    """
+    """Say that the difference shown is the first of several, or a moved passage; empty if it is the only difference."""
     if n_differences + n_moves <= 1:
         return "moved passage" if n_moves else ""
     numbers = [counted(n, noun) for n, noun in ((n_differences, "difference"), (n_moves, "moved passage")) if n]
@@ -66,13 +58,7 @@ def first_difference_text(n_differences: int, n_moves: int) -> str:
 
 
 def word_changes_text(n_removed: int, n_added: int, n_moved: int, n_differences: int) -> str:
-    """Count the words that a change removed, added and moved, if it has other differences than moved passages.
-
-    Examples
-    --------
-    >>> word_changes_text(3, 1, 0, 2), word_changes_text(3, 0, 59, 1), word_changes_text(0, 0, 59, 0)
-    ('−3 +1 word', '−3 +0 words, 59 moved', '59 words moved')
-    """
+    """Count the words that a change removed, added and moved, if it has other differences than moved passages."""
     if n_moved and not n_differences:
         return f"{counted(n_moved, 'word')} moved"
     moved = f", {n_moved:,} moved" if n_moved else ""

@@ -181,7 +181,7 @@ class Gate:
 def sandbox(scope: Scope) -> None:
     """Give the answer to a request the policy of a page that the service did not make, such as a run's report.
 
-    The page has styles and a script inside. It belongs to no origin, so neither has access to the service.
+    It belongs to no origin, so neither has access to the service.
     """
     scope["state"][_SANDBOX] = True
 

@@ -391,10 +391,7 @@ _BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class RequestMetrics:
-    """Counts and durations of requests by route and status.
-
-    Routes come from a fixed list, so that requests for made-up paths take no memory.
-    """
+    """Counts and durations of requests by route and status."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

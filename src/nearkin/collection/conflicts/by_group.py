@@ -70,11 +70,7 @@ class ContradictionSearch:
     unit_of: Mapping[int, int]
 
     def found_in(self, groups: Sequence[LabelledGroup]) -> list[Contradiction]:
-        """Return the contradictions by group, the most similar first.
-
-        Two entries contradict each other if they have different labels, and their texts match or were decided to be in
-        one group.
-        """
+        """Return the contradictions by group, the most similar first."""
         of_groups = [group_conflicts for group_conflicts in map(self._of_group, groups) if group_conflicts]
         return [
             conflict

@@ -310,10 +310,7 @@ class SecondLook(AnswerRecord):
 
 
 def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.ChangeRequest) -> log.ActivityResult:
-    """Draw a random sample of the documents that a person coded, as a batch to code again.
-
-    Documents that are in a second look already are not drawn.
-    """
+    """Draw a random sample of the documents that a person coded, as a batch to code again."""
     check_int("size", size, 1, MAX_SIZE)
     of = log.checked_by(of)
     with options.opened(store) as connection:

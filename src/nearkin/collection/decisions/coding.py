@@ -236,8 +236,8 @@ def code(
 ) -> log.ActivityResult:
     """Set all fields of the layout for documents, in one activity; see `Collection.code`.
 
-    ``alike`` are the documents that get the values only because they are like the others: a sensitive field of these is
-    set only where it has no value, and a field without a choice stays as it is.
+    Of ``alike``, documents that are only like the others, a sensitive field is set only where it has no value, and one
+    without a choice stays.
     """
     wanted = checked_ids(doc_ids)
     with options.opened(store) as connection:
@@ -333,7 +333,6 @@ class Queue:
     """Documents that are coded one after another, and those of them that are done.
 
     ``last_activity`` is the last one that ``done`` follows, and ``fields`` the digest of the layout that it is by.
-    ``look`` is the number of a second look, which is done where somebody looked.
     """
 
     doc_ids: tuple[str, ...]

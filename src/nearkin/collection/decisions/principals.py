@@ -70,10 +70,9 @@ class ShownPrincipal(NamedTuple):
 def shown_principals(connection: Connection, state: GroupState, numbers: Collection[int]) -> dict[int, ShownPrincipal]:
     """Return the principals of some stored groups; groups without a current document are omitted.
 
-    If nobody chose a member, and the stored principal was removed, erased or replaced by another version, it is the
-    current version of it in the group, or else the member with the most letters and digits, the earliest of several.
-    The next update of the groups makes this one the principal.
-    The view ``group_of_documents`` of ``plain_sql.sql`` has the same rule.
+    Without a choice, and if the stored principal is gone, it is its current version in the group, or else the member
+    with the most letters and digits, the earliest of several. The view ``group_of_documents`` of ``plain_sql.sql`` has
+    the same rule.
 
     Parameters
     ----------

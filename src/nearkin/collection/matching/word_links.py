@@ -190,8 +190,7 @@ def near_signatures(
 ) -> Iterator[Near]:
     """Yield batches of pairs with their number of different bits; every pair occurs at most once.
 
-    None is missed of two texts that the forest does not connect yet; those of one component are not compared, so that n
-    near-equal texts do not cost n * n comparisons. A batch has the pairs that are apart when it is yielded, so the
+    None is missed of two texts that the forest does not connect yet; those of one component are not compared. The
     batches are the same for every number of threads.
 
     Parameters

@@ -58,11 +58,7 @@ def _length(span: Span) -> int:
 
 
 class Segments:
-    """The segments of one collection.
-
-    Read-only, missing ones are built in memory; without the ``database`` beside them none is saved: the collection is
-    gone.
-    """
+    """The segments of one collection."""
 
     def __init__(
         self,
@@ -92,8 +88,7 @@ class Segments:
     ) -> tuple[segment_files.Segment, ...]:
         """Return segments for all contents of the loads, in order; missing ones are built.
 
-        Writers ``settle``: make the segments of `wanted_spans` and remove all others. Readers use those that exist, and
-        settle only if much was added since.
+        Writers ``settle``: make the segments of `wanted_spans` and remove all others.
         """
         with self._lock:
             if not settle and self._held and loads == self._loads:  # nothing was added since the last query

@@ -212,19 +212,7 @@ _EMPTY = {BATCH: "held by nobody", SECOND: "no value", SECOND_LOOK: "the same va
 
 
 def change_words(change: SettingChange) -> str:
-    """Write the values before and after a change.
-
-    Examples
-    --------
-    >>> change_words(SettingChange("tag", "a", "responsive", None, ""))
-    'not set → set'
-    >>> change_words(SettingChange("purge", "a", "ab12", None, "version 1"))
-    'version 1 → erased'
-    >>> change_words(SettingChange("remove", "a", "", "version 2", None))
-    'version 2 → removed'
-    >>> change_words(SettingChange("store", "a", "", None, "version 1"))
-    'not stored → version 1'
-    """
+    """Write the values before and after a change."""
     if change.kind == PURGE:  # is stored with what it erased as its value
         return f"{change.now} → erased"
     if change.kind in OF_DOCUMENTS:
@@ -233,15 +221,7 @@ def change_words(change: SettingChange) -> str:
 
 
 def changed_names(change: SettingChange) -> tuple[str, ...]:
-    """Return the document, and the field or the other document, whose value a change is of; of a note, the group.
-
-    Examples
-    --------
-    >>> changed_names(SettingChange("purge", "a", "ab12", None, "version 1"))
-    ('a', 'SHA-256 ab12')
-    >>> changed_names(SettingChange("group-note", "jaccard 0.5", "1", None, "look again"))
-    ('group 1 (jaccard 0.5)',)
-    """
+    """Return the document, and the field or the other document, whose value a change is of; of a note, the group."""
     names = {
         GROUP_NOTE: f"group {change.other} ({change.subject})",
         CODING: "coding panel",
@@ -255,15 +235,7 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
 
 
 def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:
-    """Return a row of a dry run: the document, what changes, and the values before and after.
-
-    Examples
-    --------
-    >>> change_cells(SettingChange("never-group", "a", "b", None, "b"))
-    ('b', 'split off from a', None, '')
-    >>> change_cells(SettingChange("tag", "a", "responsive", "no", "yes"))
-    ('a', 'responsive', 'no', 'yes')
-    """
+    """Return a row of a dry run: the document, what changes, and the values before and after."""
     leaving = (change.now or change.was) if change.kind == NEVER_GROUP else None
     if leaving:
         stays = change.other if leaving == change.subject else change.subject

@@ -72,17 +72,7 @@ def _index_facts(similar: SimilarDocuments) -> Iterator[Fact]:
 
 
 def part_recall_facts(recall: PartRecall, containment: float) -> Iterator[Fact]:
-    r"""State the expected recall of both directions, the second one at the length of its parts.
-
-    Both are 0 only if none of the word 5-grams is sampled: then parts were hardly searched for, which is a warning.
-
-    Examples
-    --------
-    >>> from nearkin.planning.part_recall import PartRecall
-    >>> print(*part_recall_facts(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
-    expected recall of texts around this one: 99.8% (at containment 0.9, higher above)
-    expected recall of parts of this one: 94.2% (of 100 words; lower for shorter or repetitive parts)
-    """
+    r"""State the expected recall of both directions, the second one at the length of its parts."""
     if recall.containing_texts == recall.parts == 0:
         how = f"nearkin dedup FILE --against COLLECTION --measure containment --threshold {containment:g} --drop either"
         yield Fact(

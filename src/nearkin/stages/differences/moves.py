@@ -69,10 +69,7 @@ class _MovedRun:
 
 
 def find_moves(a: Wording, b: Wording, changes: Changes, ignored: Collection[Ignored] = ()) -> Moves:
-    """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
-
-    Both have the same characters, except for white space and what is ignored, so no other change hides in it.
-    """
+    """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another."""
     if changes.is_whole and min(changes.counts.n_words) < MIN_MOVED_WORDS:
         return Moves(changes.changes, {})
     tokens_a, tokens_b = _tokens(a, changes, ignored, is_a=True), _tokens(b, changes, ignored, is_a=False)

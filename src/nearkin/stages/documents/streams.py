@@ -373,8 +373,7 @@ _KEPT_BYTES = 16 << 20
 def keep_memory() -> None:
     """Let glibc keep memory that texts have left.
 
-    Else each page comes again by a page fault, a fifth of the time of a short file. Once a large piece has been freed,
-    it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
+    Else each page comes again by a page fault, a fifth of the time of a short file.
     """
     bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 

@@ -144,8 +144,7 @@ def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
 
     Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
     links are removed; labels of links stay. ``hidden`` has lower-case prefixes of links that are not shown, such as
-    "file". Unclosed elements are text, except comments, which last to the end. The result is never longer than the
-    input, in characters.
+    "file". Unclosed elements are text, except comments, which last to the end.
     """
     text = _without_unread(without_comments(wikitext))
 

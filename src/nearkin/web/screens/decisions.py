@@ -199,8 +199,6 @@ def _asked_by(place: str) -> _PlaceQuery:
 def back_to(place: str, result: ActivityResult, job: int | None = None) -> GoTo:
     """Return the address of the page from which a form came, with the number of the activity, and of a job if given.
 
-    Without a number, it says that nothing was changed.
-
     Only the path and the parameters of an own page count; anything else leads home.
 
     Examples

@@ -120,8 +120,7 @@ def read_words(
 ) -> tuple[CorpusWords, KeyPartitions]:
     """Write the words of texts, or their lines in place of words, and their fingerprints, to disk.
 
-    The fingerprints are those of winnowing with ``w + k - 1 = length``, so that any run of ``length`` words that stands
-    in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
+    The fingerprints are those of winnowing with ``w + k - 1 = length``; see `nearkin.kernels.passages.winnow`.
     """
     length, split = options.length, split_folded if options.min_lines is None else split_lines
     k = (length + 1) // 2
@@ -202,7 +201,7 @@ def find_windows(
 ) -> Windows:
     """Return the windows that stand in several places, verified word by word.
 
-    A window can stand in two places only if it has a fingerprint that does. These windows alone are hashed and sorted.
+    A window can stand in two places only if it has a fingerprint that does.
     """
     k = (length + 1) // 2
     n_words = len(words.hashes)

@@ -60,10 +60,7 @@ class TextBatch:
 
 
 class RawBatch(NamedTuple):
-    """Documents of `DOCUMENTS_SCHEMA`, with sources; ``name`` is the prefix of names of those without an id.
-
-    ``first_row`` is None for a part of a batch, whose exceptions are not noted.
-    """
+    """Documents of `DOCUMENTS_SCHEMA`, with sources; ``name`` is the prefix of names of those without an id."""
 
     batch: pa.RecordBatch
     sources: I64
@@ -175,7 +172,7 @@ class Texts:
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions; threads may share this.
 
-        What is read twice is noted once. DocumentError if the rules stop the run at an unreadable document.
+        DocumentError if the rules stop the run at an unreadable document.
         """
         prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":

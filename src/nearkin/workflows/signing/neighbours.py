@@ -96,9 +96,8 @@ def find_neighbours(
 ) -> NeighboursFound:
     """Write all pairs within a Hamming distance: of two documents of ``file``, or of one and one of ``against``.
 
-    Columns: ``id_a``, ``id_b`` (in reading order; with ``against``, ``id_b`` is of it), ``row_a``, ``row_b`` (rows of
-    the files of signatures, from 0), ``distance``; with ``verification`` also the columns of every measure
-    (`MEASURE_COLUMNS` of ``stages.verification.measures``), and only pairs at its threshold.
+    Columns: ``id_a``, ``id_b``, ``row_a``, ``row_b`` (rows of the files of signatures, from 0), ``distance``; with
+    ``verification`` also those of every measure, and only pairs at its threshold.
 
     Parameters
     ----------

@@ -354,8 +354,7 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     """Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
 
     A mail is not inclusive if every passage of it stands, in its order, in one later mail that is inclusive, and each
-    of its attachments is at that mail too. So every passage and every attachment is at some inclusive mail. Of several
-    mails that hold a mail, the latest is named.
+    of its attachments is at that mail too. Of several mails that hold a mail, the latest is named.
     """
     index, verdicts = _LineIndex(), list[InclusionVerdict]()
     for number in range(len(mails) - 1, -1, -1):

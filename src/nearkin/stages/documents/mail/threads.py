@@ -49,8 +49,7 @@ class NamedMail:
 class ThreadNode:
     """A mail of a thread, or a missing one; threads are numbered from 1, the earliest first.
 
-    ``position`` is the place in the tree, from 1: each mail is followed by its answers, the earliest first. ``copies``
-    have the same Message-ID, date and base subject; they have the same place.
+    ``position`` is the place in the tree, from 1: each mail is followed by its answers, the earliest first.
     """
 
     thread: int
@@ -253,7 +252,7 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
     """Return a key that copies of one mail share; None if the headers do not say enough.
 
     A Message-ID alone is too little, as some programs give the same one to different mails: date and base subject must
-    agree, too. Senders may differ: servers write one person as an address, an alias or an X.500 name.
+    agree, too.
 
     Examples
     --------

@@ -85,10 +85,7 @@ def send_band_keys(
     target: int,
     blocks: Sequence[Block],
 ) -> Iterator[Block]:
-    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
-
-    Sizes and short texts stay in a folder. If shingles are sampled, `matching.send_sampled` sends the keys.
-    """
+    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet."""
     texts = partitions.texts(target)
     counted, small = list[Occurrences](), list[SmallTexts]()
     keys = SampleKeys(plan, options) if isinstance(plan, SamplingPlan) else BandKeys(plan, options)
@@ -238,8 +235,7 @@ MEETING_BYTES = 48 << 20
 class EntryMeetings:
     """Tasks in which entries meet.
 
-    Every band is split into equal ranges of its keys; one task takes one large range, or several small
-    bands. Loose entries, which belong to no band, are split into one range per task.
+    Every band is split into equal ranges of its keys; one task takes one large range, or several small bands.
     """
 
     n_bands: int

@@ -280,10 +280,7 @@ class Hubs:
 
 
 def send_pairs(partitions: Partitions, hubs: Hubs, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Send each pair once, to the partition of the text that has fewer pairs.
-
-    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
-    """
+    """Send each pair once, to the partition of the text that has fewer pairs."""
     left, right = PAIRS.joined(blocks)
     pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
     left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

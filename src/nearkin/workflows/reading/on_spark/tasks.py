@@ -106,7 +106,6 @@ class TaskInput:
         """Lend the input for reading on this machine, until this block ends.
 
         SourceError if a file differs from the driver's, or the libraries that extract texts do: the texts would, too.
-        Without this check a missing folder would look like a folder of unreadable documents.
         """
         if self.extractors and (installed := installed_extractors()) != self.extractors:
             raise SourceError(
@@ -186,10 +185,7 @@ def read_by_tasks(
     *,
     folder: Path,
 ) -> list[Block]:
-    """Return the blocks of a stage whose tasks read one input each, and show their messages.
-
-    The tasks publish files in ``folder``, from which what lost attempts left is removed.
-    """
+    """Return the blocks of a stage whose tasks read one input each, and show their messages."""
     try:
         blocks = stages.kept(name, lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     finally:
