@@ -130,7 +130,6 @@ class ContradictionSearch:
 
 
 def _spread(contents: I64, most: int | None) -> I64:
-    """Return at most this many of them, evenly spaced."""
     if most is None or len(contents) <= most:
         return contents
     return contents[np.linspace(0, len(contents) - 1, most).astype(np.int64)]
@@ -373,7 +372,6 @@ def conflicts(
 
 
 def _by_id(labels: Labels) -> dict[str, list[str]]:
-    """Return the distinct labels of each document."""
     if not isinstance(labels, Iterable):
         raise ParameterError.of("labels", "a mapping or pairs of ids and labels", labels)
     by_id = dict[str, list[str]]()
@@ -388,7 +386,6 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 
 
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
-    """Return the labelled documents; one with two labels occurs twice."""
     entries = list[Entry]()
     for row, document in documents_by_row(connection, documents.c.doc_id, labels).items():
         if document.is_current:

@@ -172,7 +172,6 @@ def _filled(units: Sequence[Sequence[str]], size: int) -> Iterator[list[str]]:
 
 
 def _holders(connection: Connection, name: str | None = None) -> dict[tuple[str, int], str]:
-    """Return who holds each batch, by name and number."""
     holders = dict[tuple[str, int], str]()
     for (_, batch, _), holder, _ in log.current_decisions(connection, _changes.kind == log.BATCH):
         batch_name, _, number = batch.rpartition("=")

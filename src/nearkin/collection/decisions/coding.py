@@ -137,23 +137,6 @@ def read_layout(text: str) -> CodingLayout:
     ------
     ParameterError
         It is no TOML, or breaks a rule.
-
-    Examples
-    --------
-    >>> layout = read_layout('''
-    ... [[fields]]
-    ... name = "responsive"
-    ... kind = "yes-no"
-    ... required = true
-    ...
-    ... [[fields]]
-    ... name = "issues"
-    ... kind = "several"
-    ... values = ["price", "delivery"]
-    ... keys = ["p", "d"]
-    ... ''')
-    >>> [one.choices() for one in layout.fields]
-    [[('yes', '1', ''), ('no', '2', '')], [('price', 'p', ''), ('delivery', 'd', '')]]
     """
     try:
         given = tomllib.loads(text)

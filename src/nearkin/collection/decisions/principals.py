@@ -132,11 +132,7 @@ _OF_TEXTS = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL, log.NOTE)
 
 
 def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[log.SettingChange, ...]]:
-    """Return the current tags and decisions on documents that were made for an earlier text of the document.
-
-    Times are compared by the second: what was decided in the second in which the present text was stored counts as
-    earlier.
-    """
+    """Return the current tags and decisions on documents that were made for an earlier text of the document."""
     overtaken = dict[str, list[log.SettingChange]]()
     for block in in_slices(list(doc_ids)):
         replaced_at = _replaced_at(connection, block)

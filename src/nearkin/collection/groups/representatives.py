@@ -57,17 +57,7 @@ class OneSidedPassages(AnswerRecord):
     n_words_moved: int = 0
 
     def amount(self) -> str:
-        """Return the number of words, and the negations among them, unless the passages are just these.
-
-        Examples
-        --------
-        >>> OneSidedPassages(doc_id="a", n_words=3, passages=("is not due",), negations=("not",)).amount()
-        '3 words, among them "not"'
-        >>> OneSidedPassages(doc_id="a", n_words=1, passages=("not",), negations=("not",)).amount()
-        '1 word'
-        >>> print(OneSidedPassages(doc_id="a", n_words=1, passages=("'t",), negations=("can't",)).amount())
-        1 word, in "can't"
-        """
+        """Return the number of words, and the negations among them, unless the passages are just these."""
         words = counted(self.n_words, "word")
         if not self.negations or {passage.lower() for passage in self.passages} == set(self.negations):
             return words

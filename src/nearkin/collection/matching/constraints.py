@@ -82,7 +82,6 @@ def _united(nodes: I64, labels: I64, same: I64) -> I64:
 
 
 def _lowest(labels: I64) -> I64:
-    """Return, for each position, the lowest position with the same label."""
     _, firsts, of_label = np.unique(labels, return_index=True, return_inverse=True)
     lowest: I64 = firsts[of_label].astype(np.int64)
     return lowest

@@ -152,7 +152,6 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
 
 @contextmanager
 def _stage(n_missing: int, progress: Progress) -> Iterator[Callable[[MissingKeys], None]]:
-    """Show the progress of all steps as one stage."""
     if n_missing:
         progress.start("keys", n_missing, "documents")
     try:

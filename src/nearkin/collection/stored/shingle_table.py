@@ -118,5 +118,4 @@ def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) 
 
 
 def _packed(hashes: U64) -> bytes:
-    """Return a sorted set as bytes."""
     return hashes.astype(">u8").tobytes()

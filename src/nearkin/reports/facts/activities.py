@@ -89,21 +89,7 @@ def activity_in_words(activity: Activity) -> str:
 
 
 def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
-    """Describe the changes.
-
-    Examples
-    --------
-    >>> in_words("tag", {"field": "responsive", "value": "yes"}, [SettingChange("tag", "a", "responsive", None, "yes")])
-    'tag responsive=yes, 1 document'
-    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
-    'never group a with b'
-    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
-    'split b off from a'
-    >>> in_words("undo", {"activity": 2, "kind": "split-off"}, [SettingChange("never-group", "a", "b", "b", None)])
-    'undo activity 2 (split-off), 1 change'
-    >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
-    'same group: b and a'
-    """
+    """Describe the changes."""
     n = counted(len(changes), "document")
     if kind == "undo":
         return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
@@ -187,15 +173,7 @@ def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
 
 
 def value_words(kind: str, value: str | None) -> str:
-    """Write a value before or after a change.
-
-    Examples
-    --------
-    >>> value_words("tag", None), value_words("tag", ""), value_words("tag", "yes"), value_words("never-group", "a")
-    ('not set', 'set', 'yes', 'a split off')
-    >>> value_words("principal", "16")
-    'set by activity 16'
-    """
+    """Write a value before or after a change."""
     if kind == PRINCIPAL and value:
         return f"set by activity {value}"
     if kind == NEVER_GROUP and value:
@@ -249,15 +227,7 @@ def _split_off(value: str | None) -> str | None:
 
 
 def changed_documents(activity: Activity, most: int) -> list[str]:
-    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words.
-
-    Examples
-    --------
-    >>> split = (SettingChange("never-group", "a", "b", None, "b"),)
-    >>> told = {"number": 1, "at": "", "by": "", "kind": "never-group", "data": {}, "undoes": None, "undone_by": None}
-    >>> changed_documents(Activity(**told, changes=split), 3)
-    ['b', 'a']
-    """
+    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words."""
     doc_ids = list[str]()
     for change in activity.changes[:most]:
         pair = [change.subject, change.other] if change.kind in (NEVER_GROUP, SAME_GROUP) else [change.subject]

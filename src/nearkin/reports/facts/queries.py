@@ -231,13 +231,7 @@ def letters_only_groups(groups: CollectionGroups) -> set[int]:
 
 
 def tolerance_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
-    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared.
-
-    Examples
-    --------
-    >>> print(*tolerance_facts(Tolerance.of("letters", gamma=0.05), 0))
-    expected recall of pairs: 100% (exact search: every pair of texts within gamma 0.05)
-    """
+    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared."""
     if tolerance.recall == 1:
         exact = f"exact search: every pair of texts within gamma {tolerance.value:g}"
         yield Fact("expected recall of pairs", "100%", exact)
@@ -262,18 +256,7 @@ def later_facts(n_documents: int, n_decisions: int) -> Iterator[Fact]:
 
 
 def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
-    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all.
-
-    Examples
-    --------
-    >>> alike = Tolerance.of(threshold=0.35)
-    >>> for relation, jaccard in (("exact copy", 1.0), ("revised", 0.4), ("revised", 0.0), ("longer version", 0.2)):
-    ...     print(relation_words(relation, jaccard=jaccard, is_same_text=False, tolerance=alike))
-    exact copy (once normalised)
-    revised
-    no match
-    longer version
-    """
+    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all."""
     if relation == "exact copy":
         return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
     threshold = min(THRESHOLD, tolerance.value) if tolerance.measure == "jaccard" else THRESHOLD
@@ -354,14 +337,7 @@ def change_words(change: GroupChange) -> str:
 
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
-    """Give the reason why a document should be looked at.
-
-    Examples
-    --------
-    >>> row = {"change": "moved", "group_was": 2, "group": 3, "was_principal": True, "is_principal": False}
-    >>> reason_words(row, [3])
-    'moved from group 2, whose principal it was, to the new group 3'
-    """
+    """Give the reason why a document should be looked at."""
     now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
     was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
     if row["change"] == "left":

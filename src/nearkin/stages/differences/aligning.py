@@ -81,14 +81,7 @@ class _Work:
 
 
 def align(a: Wording, b: Wording) -> Alignment:
-    """Find the stretches in which two texts differ.
-
-    Examples
-    --------
-    >>> found = align(Wording("rent of 100 crowns"), Wording("a rent of 250 crowns"))
-    >>> [([word.core for word in one.a], [word.core for word in one.b]) for one in found.differences]
-    [([], ['a']), (['100'], ['250'])]
-    """
+    """Find the stretches in which two texts differ."""
     work = _Work()
     differences: list[WordDifference] = []
     whole = (0, len(a.line_starts), 0, len(b.line_starts))

@@ -153,14 +153,12 @@ def _is_same(word: str | None, other: str | None) -> bool:
 
 
 def _before(text: str, place: int) -> str | None:
-    """Return the part of a sentence before a place; None if it is too long."""
     low = max(0, place - _LONGEST_SENTENCE)
     ends = [occurrence.end() for occurrence in _WITHIN.finditer(text, low, place)]
     return None if low and not ends else "".join(text[ends[-1] if ends else 0 : place].split())
 
 
 def _after(text: str, place: int) -> str | None:
-    """Return the part of a sentence after a place; None if it is too long."""
     if text[place - 1] in _SENTENCE_ENDS and not text[place : place + 1].strip():
         return ""
     occurrence = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)

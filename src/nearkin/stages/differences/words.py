@@ -24,7 +24,6 @@ _SPACE = re.compile("[ \n]")
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """Return a pattern for all tokens, whose group is a word."""
     word, alone, mark, ignored, space = map(_ranges_of, (WORD, ALONE, MARK, FORMAT, SPACE))
     words = f"[{alone}][{mark}{ignored}]*|[{word}{mark}][{word}{mark}{ignored}]*"
     return re.compile(rf"({words})|[^\s{space}][{mark}{ignored}]*")

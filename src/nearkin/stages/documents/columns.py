@@ -326,18 +326,7 @@ def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def check_header(names: Sequence[str], label: str) -> None:
-    """Raise SourceError if the first line of a table is probably its first record.
-
-    Examples
-    --------
-    >>> check_header(["number", "wording"], "in.csv")
-    >>> check_header(["17", "It was a dark night."], "in.csv")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.SourceError: text: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a
-    record. Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv,
-    HEADER)); if it is a header, name the text column.
-    """
+    """Raise SourceError if the first line of a table is probably its first record."""
     if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
         return
     if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):

@@ -151,15 +151,7 @@ def _is_valid(data: bytes) -> bool:
 
 
 def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault | None:
-    r"""Return why a text cannot be used, with advice; None if it can.
-
-    Examples
-    --------
-    >>> print(why_not_utf8(b"\xe4", "cp1252"))
-    wrong encoding: neither valid UTF-8 nor valid cp1252
-    >>> print(why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le"))
-    damaged: not valid utf-16-le
-    """
+    r"""Return why a text cannot be used, with advice; None if it can."""
     try:
         data.decode()
     except UnicodeDecodeError as error:

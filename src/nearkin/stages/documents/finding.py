@@ -227,8 +227,6 @@ def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = 
 
 
 def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
-    """Return the regular files below a folder, sorted."""
-
     def refuse(error: OSError) -> None:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 

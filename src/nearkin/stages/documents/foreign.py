@@ -101,7 +101,6 @@ def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
 
 
 def _mail(text: bytes) -> str | None:
-    """Recognise messages with an encoded body."""
     names, place = set(), 0
     of_content = []
     while (field := _FIELD.match(text, place)) is not None:

@@ -89,7 +89,6 @@ def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[st
 
 
 def _title(linked: str) -> str:
-    """Return the title that a link names, as the other edition writes it."""
     title = html.unescape(linked.partition("#")[0].replace("_", " ")) if len(linked) < _LONGEST_TITLE else ""
     title = " ".join(title.split())
     return title[:1].upper() + title[1:]
@@ -139,7 +138,6 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
 
 
 def _unescaped(literal: bytes) -> str:
-    """Return the characters that an SQL string represents."""
     if b"\\" in literal or b"'" in literal:
         literal = _ESCAPE.sub(
             lambda occurrence: _ESCAPED.get(occurrence[1], occurrence[1]) if occurrence[1] else b"'", literal

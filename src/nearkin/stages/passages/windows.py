@@ -91,8 +91,7 @@ class Windows:
     def occurrences(self, flags: U8) -> tuple[Spans, I64, U32]:
         """Return the occurrences of all passages, the passage of each, and the class of the first window of each.
 
-        Passages are numbered by their first occurrence. Occurrences with the same first class and length have the same
-        words.
+        Occurrences with the same first class and length have the same words.
         """
         follows = following(self.places, self.first, self.counts)
 

@@ -169,7 +169,6 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
 
 
 def _landing(service: ReviewService, place: str, result: ActivityResult, job: int | None) -> GoTo:
-    """Return to the page of a form; to the list of groups if its group is gone."""
     going, place_query = back_to(place, result, job), _asked_by(place)
     if going.path == "/group" and place_query.number is not None:
         with service.collection.opened.store.reading() as connection:
@@ -187,7 +186,6 @@ class _PlaceQuery(GroupingQuery, kw_only=True):
 
 
 def _asked_by(place: str) -> _PlaceQuery:
-    """Return the groups of a page; if it has none, those at the default tolerance."""
     try:
         place_query = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
         _ = place_query.tolerance  # a page of a document may have another measure, or a number of another meaning
@@ -216,7 +214,6 @@ def back_to(place: str, result: ActivityResult, job: int | None = None) -> GoTo:
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
-    """Return the parameters of a query string, repeated ones as lists."""
     values_of = dict[str, list[str]]()
     for name, value in _parameters(query):
         values_of.setdefault(name, []).append(value)

@@ -371,7 +371,6 @@ def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
 
 
 def _export(service: ReviewService, query: GroupingQuery) -> dict[str, object]:
-    """Return the values for the part of the page about the export."""
     with service.collection.opened.store.reading() as connection:
         n_documents = stored_groups(connection, query.tolerance, limit=1).n_documents
         n_left = _n_not_compared(service, connection, query.tolerance) if n_documents <= _MAX_EXPORTED else 0

@@ -65,7 +65,6 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 
 def _record(plan: Plan, why: str, sampled: Sampled | None = None, wanted: float = 0.0) -> PairPlanRecord:
-    """Return a plan as the manifest stores it."""
     return PairPlanRecord(
         plan.search,
         _rounded(plan.prediction),

@@ -67,8 +67,6 @@ class CorpusWords:
 
 
 class _Tokens(NamedTuple):
-    """Words of a chunk, and its fingerprints."""
-
     starts: I64
     hashes: U64
     data: U8
@@ -154,7 +152,6 @@ def read_words(
 
 
 def _tokens(chunk: Chunk, split: Callable[[U8, I64], Split], k: int, w: int) -> _Tokens:
-    """Split the texts of a chunk, and winnow their words."""
     texts, text_offsets = text_buffers(chunk.column("text"))
     if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
         raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")

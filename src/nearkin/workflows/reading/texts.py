@@ -245,10 +245,7 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
-    """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them.
-
-    A repeated name gets the place appended, and a problem that says so, as in `nearkin dedup`.
-    """
+    """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them."""
     names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
     codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     is_repeated: Bool = np.ones(len(names), np.bool_)

@@ -181,7 +181,6 @@ def _unpacked_rtf(packed: bytes) -> bytes:
 
 
 def _date(file_time: int | None) -> str | None:
-    """Return a time of Windows, in tenths of microseconds since 1601, as mails write it."""
     try:
         return None if not file_time else format_datetime(_EPOCH + timedelta(microseconds=file_time // 10))
     except (OverflowError, ValueError):

@@ -187,7 +187,6 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room."""
         while self._asked:
             worker = min(self.workers, key=lambda candidate: len(candidate.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):

@@ -128,7 +128,6 @@ class _Worker:
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
-        """Add the nodes of a document and its members."""
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
         name = request.name if parent is None else member.name or ""
@@ -149,7 +148,6 @@ class _Worker:
             self._visit_members(members, number, level)
 
     def _read(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
-        """Return the kind, the unpacked bytes and what was read of them."""
         self._begin(number)
         certain, kind, inner = kind, "packed", name
         try:

@@ -76,7 +76,7 @@ _LEAP_SECOND = re.compile(r"(\d:\d\d):60\b")
 
 
 def sent_at_of(value: str) -> datetime | None:
-    """Return the time of a header Date, in UTC; None if it is not a date since 1970. A leap second is the next one."""
+    """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
     value, n_leaps = _LEAP_SECOND.subn(r"\1:59", value)
     try:
         try:

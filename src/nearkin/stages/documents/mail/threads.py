@@ -106,7 +106,6 @@ class _Node:
 
     @property
     def root(self) -> _Node:
-        """In nearly constant time."""
         node = self
         while node._up is not node:
             node._up = node = node._up._up

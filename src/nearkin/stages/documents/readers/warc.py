@@ -95,7 +95,6 @@ class _Document:
     n_bytes: int = 0
 
     def add_to(self, rows: RowList, opened: OpenedSource) -> None:
-        """Add the document to rows, when a worker has answered."""
         text, problem = (self.content, None) if isinstance(self.content, bytes) else (None, self.content)
         if not isinstance(problem, RecordFault | None):
             page = next(problem.nodes())
