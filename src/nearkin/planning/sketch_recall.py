@@ -5,7 +5,7 @@ s^rows)^bands says.
 
 How Fast Similarity Sketching (Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching",
 2017) fills slots: in each round every shingle of the union falls into one slot, and a slot that is still empty keeps
-the least. The slots of one round keep different shingles, drawn at random; each round draws again from all.
+the least. Each round draws again from all.
 """
 
 from __future__ import annotations

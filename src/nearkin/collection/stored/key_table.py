@@ -1,7 +1,4 @@
-"""Keys of all stored texts: derived from the store, and updated when they are needed.
-
-The table is complete up to a content; keys of later contents are computed for each query until they are stored.
-"""
+"""Keys of all stored texts: derived from the store, and updated when they are needed."""
 
 from __future__ import annotations
 

@@ -86,10 +86,7 @@ class Segments:
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
     ) -> tuple[segment_files.Segment, ...]:
-        """Return segments for all contents of the loads, in order; missing ones are built.
-
-        Writers ``settle``: make the segments of `wanted_spans` and remove all others.
-        """
+        """Return segments for all contents of the loads, in order; missing ones are built."""
         with self._lock:
             if not settle and self._held and loads == self._loads:  # nothing was added since the last query
                 return tuple(self._held.values())

@@ -377,10 +377,7 @@ def conflicts_facts(
     n_without_label: int,
     is_bare: bool = False,
 ) -> Iterator[Fact]:
-    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids.
-
-    With a bare tag, every document has a label: the documents without the tag have the label "not TAG".
-    """
+    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids."""
     yield Fact("conflicts", conflicts.n_found, f"texts {conflicts.tolerance.in_words()}")
     yield Fact("groups with conflicts", conflicts.n_groups)
     yield from not_shown(min(len(conflicts.conflicts), conflicts.n_found) - n_shown)

@@ -1,7 +1,4 @@
-"""Words of a text, found by the character classes that shingles use.
-
-A word is a run of letters, digits and marks; in scripts written without spaces it is one character with its marks.
-"""
+"""Words of a text, found by the character classes that shingles use."""
 
 from __future__ import annotations
 

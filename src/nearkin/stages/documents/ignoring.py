@@ -1,7 +1,4 @@
-"""Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers.
-
-A passage is a literal text, a run of words, or a pattern of RE2, which takes linear time.
-"""
+"""Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Links between editions of Wikipedia, from articles to those in another language on the same subject.
 
-Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``; since then they are in a separate table,
-whose dump (``…-langlinks.sql.gz``) refers to articles by page number.
+Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``, later ones in a table
+(``…-langlinks.sql.gz``).
 """
 
 from __future__ import annotations

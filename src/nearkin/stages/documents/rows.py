@@ -159,8 +159,7 @@ def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind)
 class IdType:
     """Type of a source's ids: undecided, integers, strings.
 
-    The first batch with an id decides. A source of integers in which a string occurs later is widened to large_string
-    for good.
+    The first batch with an id decides.
     """
 
     is_string: bool | None = None

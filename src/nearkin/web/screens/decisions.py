@@ -335,11 +335,7 @@ def tag_fields(service: ReviewService) -> list[str]:
 
 
 def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
-    """Gather conflicts by group; groups with the most similar contradicting texts come first.
-
-    If there are more conflicts than were compared, the last group may lack some, and is omitted unless it is the only
-    one.
-    """
+    """Gather conflicts by group; groups with the most similar contradicting texts come first."""
 
     def key(conflict: Conflict) -> tuple[int | None, int | None]:
         return conflict.group, None if conflict.group is not None else conflict.a.content

@@ -51,8 +51,7 @@ _MAX_WITH_PASSAGE, _MAX_OF_PASSAGE = 500, 5_000
 class Slider:
     """Range of the tolerance of a measure on the screen.
 
-    ``label`` names the measure, ``low`` and ``high`` are the ends of the slider, ``step`` its step. Up to ``high`` a
-    larger value finds more if ``is_distance``, and less otherwise.
+    ``label`` names the measure, ``low`` and ``high`` are the ends of the slider, ``step`` its step.
     """
 
     label: str

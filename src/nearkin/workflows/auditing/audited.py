@@ -201,10 +201,7 @@ Pair = tuple[str, str, float]
 
 
 class PairTally:
-    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed.
-
-    Unless ``is_across`` two collections, two sampled documents miss each other, which is listed once.
-    """
+    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed."""
 
     def __init__(self, n_sampled: int, *, is_across: bool = False, most: int = MAX_MISSED) -> None:
         self._n_true, self._n_found = np.zeros((2, n_sampled))

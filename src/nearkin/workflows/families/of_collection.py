@@ -71,8 +71,7 @@ def families_of_collection(
 ) -> CollectionFamilies:
     """Update the groups of a collection, and write them as families; only new pairs of texts are compared.
 
-    With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection. ``threshold`` is the
-    minimum Jaccard similarity of the word 5-grams.
+    With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection.
     """
     run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
     place = str(request.inputs[0])

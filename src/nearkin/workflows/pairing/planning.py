@@ -38,10 +38,7 @@ _MAX_TARGET = 1 - 1e-6
 
 
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> PairPlanRecord:
-    """Choose the search method, and report it; options that are set are not chosen.
-
-    The choice depends only on the documents and the options, so that an interrupted search continues as planned.
-    """
+    """Choose the search method, and report it; options that are set are not chosen."""
     question = question_of(vectors, options, cores=resources.n_threads)
     is_open = options.method == "auto" and not options.fixed
     is_asked = options.method == "vectors" or (is_open and options.recall >= 1)

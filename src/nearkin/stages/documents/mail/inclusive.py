@@ -1,8 +1,7 @@
 """Inclusive mails, which together contain every passage and every attachment of a thread.
 
 A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
-breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage follow one
-another without a gap, from the beginning of a line to the end of one.
+breaks, punctuation and attribution lines do not count; capitals do.
 """
 
 from __future__ import annotations

@@ -138,10 +138,7 @@ def send_prefixes(
 
 
 def leading(partitions: Partitions, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
-    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides.
-
-    The last column says whether it follows; see `Prefixes.keys`.
-    """
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
     place = _small_place(partitions, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
@@ -269,10 +266,7 @@ def _ranges(keys: U64, n_ranges: int) -> I64:
 
 
 class PartitionEntries:
-    """Entries of a partition, band by band.
-
-    The entries of a key of many texts stay in place, so that one key does not flood a task; only their number is sent.
-    """
+    """Entries of a partition, band by band."""
 
     def __init__(self, meetings: EntryMeetings) -> None:
         self._meetings = meetings

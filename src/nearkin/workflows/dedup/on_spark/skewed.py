@@ -1,7 +1,6 @@
 """Keys of very many texts → candidates: each text is compared with the most preferred texts of its key.
 
-The texts of a hot key, too many for one task, are spread over all tasks; its most preferred texts are found first, and
-sent to every task.
+The texts of a hot key are spread over all tasks; its most preferred texts are sent to every task.
 """
 
 from __future__ import annotations

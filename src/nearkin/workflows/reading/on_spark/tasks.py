@@ -78,10 +78,7 @@ def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """Input with its files as the driver saw them, and the versions of the libraries that extract texts.
-
-    Paths are absolute, because a task runs in another directory.
-    """
+    """Input with its files as the driver saw them, and the versions of the libraries that extract texts."""
 
     one: Input
     extractors: tuple[str, ...] = ()
