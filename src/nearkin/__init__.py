@@ -1,7 +1,5 @@
 """Nearkin finds documents that say nearly the same thing.
 
-It verifies every reported pair, and measures what it may have missed. Each job is a function: `dedup`, `pairs`,
-`sign`, `neighbours`, `passages`, `families`, `threads`, `audit`, `evaluate`, `plan`, `plan_pairs`, `compare`.
 `Collection` stores documents, `StreamDeduplicator` reads a stream. The records that the functions return are in
 `nearkin.results`; `nearkin.signatures` is for signatures, `nearkin.spark` for Spark.
 """

@@ -134,8 +134,7 @@ def printable(path: str) -> str:
 def shown_path(path: str) -> str:
     r"""Return the path of a file as `printable` does, so that `on_disk` finds the file again.
 
-    Where a folder holds a file whose name has a byte that is not UTF-8, and another one whose name has the characters
-    of its escape, the backslash of the latter is written as ``\x5c``.
+    A backslash in a name that would read as the escape of another file's name is written as ``\x5c``.
     """
     shown = printable(path)
     if _ESCAPED_BYTE.search(path) is None or on_disk(shown) == path:

@@ -1,7 +1,7 @@
 """Records that flow between the stages, with Arrow schemas of those that are stored.
 
-Documents → ShingleSets → Signatures → Candidates → Matches → Groups. A *row* is Nearkin's own number of a document,
-counted from 0 in the order in which documents were read; a *doc_id* is the user's.
+A *row* is Nearkin's own number of a document, counted from 0 in the order in which documents were read; a *doc_id* is
+the user's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """Records of the functions of `nearkin` and of a `Collection`, for type hints and to open the results of commands.
 
-The functions and methods return them; only `CheckIn`, `CheckInMany`, `CheckOptions` and `DocumentFilter` are
-arguments, of methods of `nearkin.Collection`.
-
 >>> import nearkin
 >>> result = nearkin.dedup(["a note on the rent of the house", "A note on the rent of the house"])
 >>> isinstance(result, DedupResult), result.to_pandas("groups")["size"].tolist()

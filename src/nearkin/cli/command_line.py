@@ -254,13 +254,6 @@ class CommandGroup(_WithPanels, click.Group):
     ----------
     default
         Command that is meant if the first word is none.
-
-    Examples
-    --------
-    >>> commands = CommandGroup("nearkin", "Find copies.", {"Corpus": [CommandEntry("dedup", "Find copies", "dedup")]})
-    >>> context = click.Context(commands)
-    >>> commands.list_commands(context), commands.get_command(context, "dedup").short_help
-    (['dedup'], 'Find copies')
     """
 
     def __init__(self, name: str, help: str, panels: Panels, *, default: str = "") -> None:

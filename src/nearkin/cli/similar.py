@@ -231,15 +231,7 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
 
 
 def query_of(words: Sequence[str]) -> str:
-    """Join arguments to a query: a shell removes quotes, so an argument of words with white space is a phrase.
-
-    Examples
-    --------
-    >>> query_of(["rent", "first day", "due on the*", 'rent "each month"'])
-    'rent "first day" "due on the"* rent "each month"'
-    >>> query_of(["rent", "OR", "first day", "NOT (lease OR deposit)", "from:anna lease"])
-    'rent OR "first day" NOT (lease OR deposit) from:anna lease'
-    """
+    """Join arguments to a query: a shell removes quotes, so an argument of words with white space is a phrase."""
     return " ".join(_part(word) for word in words)
 
 

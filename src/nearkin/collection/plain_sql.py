@@ -43,10 +43,7 @@ class Installed(AnswerRecord):
 
 
 def install(collection: OpenedCollection) -> Installed:
-    """Install sets of word 5-grams, functions and views in one transaction.
-
-    From then on, every load stores the sets of its texts.
-    """
+    """Install sets of word 5-grams, functions and views in one transaction."""
     place, store = collection.place, collection.store
     if place.schema is None:
         raise ParameterError(

@@ -1,9 +1,4 @@
-"""Relations of stored texts to a principal, or to the member before in time, by the rules of ``nearkin families``.
-
-They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere. Each
-is computed once: a text never changes, so a stored comparison stays right; one that cannot be unpacked is computed
-again.
-"""
+"""Relations of stored texts to a principal, or to the member before in time, by the rules of ``nearkin families``."""
 
 from __future__ import annotations
 
@@ -93,10 +88,9 @@ def relations_of(
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
-    Opened read-only, without the permission to store, or while another process writes, they are only computed.
+    Opened read-only, or while another process writes, they are only computed.
 
-    At most 512 are read and stored at a time, so that other writers have their turn, and an interrupted call loses
-    little.
+    At most 512 are stored at a time, so that other writers have their turn.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """CSV and TSV for spreadsheets, in which no cell from a document can be run as a formula.
 
 A spreadsheet runs a cell that begins with one of these signs; with an apostrophe before it, which is not shown, it is
-text. Numbers are written as numbers.
+text.
 
 Source: OWASP, "CSV Injection", https://owasp.org/www-community/attacks/CSV_Injection.
 """

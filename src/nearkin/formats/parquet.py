@@ -1,7 +1,6 @@
 """Parquet files: each page is written with a checksum, and verified when it is read.
 
-A file without checksums, of another program, is read as it is. Arrow's part for Parquet is imported with the first
-file: it brings file systems and TLS, which most commands never use.
+Arrow's part for Parquet is imported with the first file: it brings file systems and TLS, which most commands never use.
 """
 
 from __future__ import annotations

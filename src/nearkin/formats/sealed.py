@@ -1,7 +1,6 @@
 """Files and JSON objects that end with a checksum of their content, so that a changed bit is detected.
 
-For work files of a run, which may continue on another day. CRC-32 detects every single changed bit, and every burst of
-up to 32.
+CRC-32 detects every single changed bit, and every burst of up to 32.
 """
 
 from __future__ import annotations

@@ -118,7 +118,6 @@ def _check_paths(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _check_path(path: str) -> None:
-    """Refuse a string that names nothing: it may be a text."""
     is_elsewhere = path == STDIN or "://" in path or glob.has_magic(path)
     if not is_elsewhere and not os.path.lexists(path):
         shown = reveal_line(path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…")
@@ -184,7 +183,6 @@ def _is_arrow(documents: Documents) -> bool:
 
 
 def _is_dataset(documents: Documents) -> bool:
-    """Whether this is a `datasets.Dataset` of Hugging Face, which is not imported here."""
     return _package(documents) == "datasets" and hasattr(documents, "with_format") and hasattr(documents, "select")
 
 

@@ -1,5 +1,5 @@
 """Hot loops: arrays in, arrays out.
 
-``compiled`` holds the loops for numba, ``plain`` their twins in Python and numpy. Both give the same bits: tests
-compare them, and inputs too small to start numba for are given to the twins.
+``compiled`` holds the loops for numba, ``plain`` their twins in Python and numpy. Both give the same bits; the twins
+process inputs too small to start numba for.
 """

@@ -1,8 +1,6 @@
 """Class of each code point: part of a word, a word by itself, a separator.
 
-The classes are pinned in ``character_classes.npz`` (Unicode 14.0) instead of taken from the running Python, because
-every word shingle depends on them: a signature must stay the same after an upgrade. ``character_forms.npz`` contains
-what each combination of steps makes of each character, where that does not depend on the neighbours.
+The classes are pinned in ``character_classes.npz`` (Unicode 14.0), because every word shingle depends on them.
 """
 
 from __future__ import annotations

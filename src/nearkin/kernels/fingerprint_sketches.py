@@ -60,8 +60,7 @@ def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.
 def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the Rabin fingerprint of each sketch, modulo `POLYNOMIAL`.
 
-    The dividend polynomial is a 1 followed by the bits of every shingle, the highest first. The 64 bits of the
-    remainder are read as a signed number.
+    The dividend polynomial is a 1 followed by the bits of every shingle, the highest first.
 
     Source: Andrei Z. Broder, "Some applications of Rabin's fingerprinting method", 1993; the polynomial, irreducible,
     from Gadiel Seroussi, "Table of low-weight binary irreducible polynomials", 1998.
@@ -79,8 +78,7 @@ def rabin(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np
 def super_shingles(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, length: int) -> NDArray[np.int64]:
     """Hash k-grams of the shingles, then k-grams of these hashes, until one number per text is left.
 
-    The hash is Java's of a list of numbers, a polynomial in 31 with 32-bit overflow. Fewer numbers than a k-gram
-    count as one k-gram. The time grows with the square of the number of shingles.
+    The hash is Java's of a list of numbers, a polynomial in 31 with 32-bit overflow.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Java's ``String.hashCode`` of every k-gram of a text: k-grams of characters, or of words joined by one space.
-
-The hash of a string is a polynomial in 31 over its UTF-16 units, with 32-bit overflow. So the hash of any part follows
-from the hashes of two prefixes, and the cost of a k-gram does not depend on its length.
-"""
+"""Java's ``String.hashCode`` of every k-gram of a text: k-grams of characters, or of words joined by one space."""
 
 from __future__ import annotations
 

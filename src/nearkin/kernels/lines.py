@@ -35,7 +35,7 @@ def join_broken_words(
 
     A hyphen stays if it seems to be a part of a compound: another one stands beside either part; the text has the
     compound inside of a line, or both parts as words of at least three letters; fewer than 3 of 100 lines end so; or a
-    word such as "und" follows. It goes in any case if the text also has the joined word. A soft hyphen always goes.
+    word such as "und" follows. It goes in any case if the text also has the joined word.
     """
     joined = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     joined_offsets = np.zeros(len(offsets), np.int64)

@@ -12,7 +12,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def spread(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Apply a bijection of 64 bits in which low bits of the result depend on high bits of the values.
 
-    It is quicker than ``mix`` of the kernels, and weaker. Stored checksums are sums of such numbers: it never changes.
+    Stored checksums are sums of such numbers: it never changes.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """One direction of IBM Model 1: translation probabilities of words of one language into words of another.
 
-The input is pairs of sentences. Each word of the *emitted* sentence of a pair translates one word of the *given*
-sentence, or the NULL word, which is part of every given sentence. The row of a given word lists all of its possible
-translations; the rows are stored one after another.
+Each word of the *emitted* sentence of a pair translates one word of the *given* sentence, or the NULL word, which is
+part of every given sentence. The row of a given word lists all of its possible translations; the rows are stored one
+after another.
 
 Every sum is computed in one order, by given word, then sentence, then position, so both kinds of loops give the same
 bits.

@@ -1,6 +1,6 @@
 """Bits made from weighted features: each feature votes for or against every bit, and the majority decides.
 
-A bit is 1 if the sum is greater than 0. Weights are integers, so the order of summation does not matter.
+Weights are integers, so the order of summation does not matter.
 """
 
 from __future__ import annotations
@@ -57,11 +57,7 @@ def project_sparse(
 
 
 def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
-
-    Uses only additions, multiplications and divisions, which IEEE 754 rounds alike everywhere; the error is that of the
-    final rounding.
-    """
+    """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine."""
     out = np.empty(len(numbers), np.int64)
     loops("projections", numbers.nbytes).fill_logarithms(*frozen(numbers), out)
     return out

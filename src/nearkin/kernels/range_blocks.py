@@ -15,8 +15,7 @@ def order_points(points: NDArray[np.float32], rows: NDArray[np.uint32], *, block
     """Bring distinct rows and their finite points into the order of their blocks, in place.
 
     A range of several blocks is divided at a whole block, at the largest power of two below its number of blocks, by
-    the column in which its points are farthest apart; ties are broken by row. Within a block, rows ascend. So the order
-    depends on the points alone.
+    the column in which its points are farthest apart; ties are broken by row.
     """
     loops("range_blocks", points.nbytes).order_many(points, rows, block_size)
 

@@ -32,8 +32,7 @@ class StatisticsRecord(Stored):
 class SigningRecord(Stored):
     """Number of signed documents, the method, and the documents that could not be signed.
 
-    Two sets of signatures are comparable if their fingerprints are equal. ``drift`` is that of signatures while the
-    statistics grew with the documents.
+    ``drift`` is that of signatures while the statistics grew with the documents.
     """
 
     command: str = "sign"

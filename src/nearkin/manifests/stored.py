@@ -34,7 +34,6 @@ class Stored:
 
 @functools.cache
 def _hints(kind: type) -> Mapping[str, Any]:
-    """Return the type of each field."""
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
 

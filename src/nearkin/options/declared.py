@@ -164,11 +164,7 @@ Same = Option[Value, Value]
 
 @dataclass_transform(kw_only_default=True)
 class Options:
-    """Base of records of options, read-only. Values are checked and parsed when the record is made.
-
-    A class is a record of its annotated fields and those of its bases, made faster than a dataclass: a command loads
-    dozens for its help.
-    """
+    """Base of records of options, read-only. Values are checked and parsed when the record is made."""
 
     annotations: ClassVar[Mapping[str, str]] = {}
     fields: ClassVar[Mapping[str, Any]] = {}

@@ -1,7 +1,6 @@
 """Recall with an interval, estimated from a random sample of documents.
 
-Each sampled document contributes all of its pairs, and these are not independent: what hides one of them tends to hide
-the others. So the interval counts documents, not pairs.
+The interval counts documents, not pairs, because the pairs of a document are not independent.
 """
 
 from __future__ import annotations
@@ -70,8 +69,7 @@ def estimate_recall(
       is smaller if documents with many pairs are missed more often (Edward L. Korn, Barry I. Graubard, "Confidence
       intervals for proportions with small expected number of positive counts estimated from survey data", 1998).
 
-    The first keeps the interval valid at a recall near 1, where V is not informative: it is never [1, 1]. A sample
-    without the few documents that have most of the pairs cannot show that these are missed.
+    The first keeps the interval valid at a recall near 1, where V is not informative: it is never [1, 1].
 
     Parameters
     ----------

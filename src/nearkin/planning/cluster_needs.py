@@ -119,8 +119,7 @@ class CorpusForecast:
         """Return a range that contains the number of unrelated pairs for about 95% of the samples.
 
         The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), the range
-        that of a log-normal distribution; pairs that are too rare for the sample are added to its upper end. The ends
-        are equal if every pair was compared.
+        that of a log-normal distribution; pairs that are too rare for the sample are added to its upper end.
         """
         sample, expected = self.sample, self.n_unrelated
         if expected is None:

@@ -1,8 +1,6 @@
 """Share of near-duplicates whose signatures are within a Hamming distance.
 
-For MinHash in bits it follows from theory. For the other methods it depends on which features differ, and so on the
-documents: their recall is given as the range over four corpora, measured by ``python -m labs.signatures`` (table
-``bits-apart``) on signatures of character 4-grams.
+For methods other than MinHash in bits, it is the range over four corpora (``python -m labs.signatures``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Probability that sampled shingles find a text that contains another one, or is contained in it.
 
-A shingle is sampled by its hash, so the shingles that two texts share are a random part of all with respect to the
-sample: the number of sampled ones among them is hypergeometric (sampling without replacement: Feller, An Introduction
-to Probability Theory and Its Applications, volume 1, 1968, section II.6).
+The number of sampled shingles among those that two texts share is hypergeometric (Feller, An Introduction to
+Probability Theory and Its Applications, volume 1, 1968, section II.6).
 """
 
 from __future__ import annotations

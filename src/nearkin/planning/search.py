@@ -180,16 +180,7 @@ def check_reachable(threshold: float, recall: float) -> None:
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """Return the cheapest bands and rows that reach the recall at the threshold.
 
-    If many pairs are nearly as similar as the threshold, no bands tell them from matches, and all texts are searched by
-    rare shingles if that is cheaper, as for forms whose common text does not make two of them similar.
-
-    Examples
-    --------
-    >>> sizes, none = np.full(100, 400), np.zeros(4950, np.int64)
-    >>> nothing_alike = Sample.of_one(50_000, sizes, none.astype(np.float64), none)
-    >>> plan = plan_bands(0.8, 0.99, nothing_alike)
-    >>> plan.recall_at_threshold >= 0.99
-    True
+    If many pairs are nearly as similar as the threshold, all texts are searched by rare shingles if that is cheaper.
     """
     check_reachable(threshold, recall)
     unrelated = sample.similarity[~sample.is_match]
@@ -215,8 +206,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
     """Return the cheapest sampling rate, and limit of exact search, that reach the recall.
 
-    Few shared shingles need a high rate, which is expensive for all other documents; rare shingles of the small
-    documents alone are cheap. So for all sizes, every pair at the threshold is found with at least this probability.
+    So for all sizes, every pair at the threshold is found with at least this probability.
     """
     plans: list[tuple[float, SamplingPlan]] = []
     for exact_below in _sizes_to_try(sample):
@@ -250,7 +240,6 @@ def _n_common_at(threshold: float, n_smaller: int) -> int:
 
 
 def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample, candidates: float) -> float:
-    """Return nanoseconds for the whole corpus."""
     small = sample.sizes[(sample.sizes > 0) & (sample.sizes < plan.exact_below)]
     n_sampled = plan.rate * float(sample.sizes.sum() - small.sum())
     n_leading = float((small - np.ceil(threshold * small - 1e-9) + 1).sum())
@@ -263,7 +252,6 @@ def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample, cand
 
 
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
-    """Return nanoseconds for the whole corpus."""
     slots = bands * rows
     sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size

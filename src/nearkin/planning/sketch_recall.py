@@ -1,11 +1,11 @@
 """Probability that bands of a sketch find a pair, given its number of shingles.
 
-A sketch draws shingles without replacement, so the slots of two sketches agree more evenly than coin tosses: of pairs
-with hardly more shingles than slots, far fewer are missed than 1 − (1 − s^rows)^bands says.
+A sketch draws shingles without replacement, so of pairs with few shingles far fewer are missed than 1 − (1 −
+s^rows)^bands says.
 
 How Fast Similarity Sketching (Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching",
 2017) fills slots: in each round every shingle of the union falls into one slot, and a slot that is still empty keeps
-the least. The slots of one round keep different shingles, drawn at random; each round draws again from all.
+the least. Each round draws again from all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Comparison of two documents as a page or part of one, in a terminal, and as tracked changes of a Word document.
-
-Pages make no network request, and escape all text.
-"""
+"""Comparison of two documents as a page or part of one, in a terminal, and as tracked changes of a Word document."""
 
 from __future__ import annotations
 
@@ -39,15 +36,7 @@ _OF_A_LINE, _OF_A_MARK = 4, 3
 
 
 def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
-    """Render the page of a comparison, with ``facts`` on top; equal arguments give equal text.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> page = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="lease", name_b="lease, signed")
-    >>> "1 difference: 1 word only in A, 1 word only in B" in page
-    True
-    """
+    """Render the page of a comparison, with ``facts`` on top; equal arguments give equal text."""
     return _rendered(
         "comparison.html.j2",
         comparison,
@@ -62,16 +51,7 @@ def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | 
 
 
 def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False) -> str:
-    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> print(comparison_fragment(compare_texts("in 30  days", "in 30 days")), end="")
-    <section class="comparison">
-    <p>The two documents are identical except for white space</p>
-    </section>
-    """
+    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several."""
     return _rendered(
         "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side,
         most=_MAX_OF_A_PART,
@@ -263,8 +243,6 @@ def tracked_changes(
 ) -> bytes:
     """Return a Word document (DOCX) in which the changes from A to B are tracked; equal arguments give equal bytes.
 
-    Line ends are paragraphs, and form feeds are page breaks. Characters that XML cannot have are written as code
-    points.
     Without ``at`` the time of the changes is now.
     """
     time = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -203,7 +203,6 @@ def render_dedup_report(
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
-    """Yield the samples in the order in which they are shown, with their differences marked."""
     from nearkin.stages.differences.comparing import one_run
 
     for index, pair in enumerate(sorted(samples, key=lambda pair: pair.similarity)):
@@ -296,7 +295,6 @@ def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine 
 
 
 def _at(curve: RecallCurve, similarity: float) -> float:
-    """Return the curve's probability at a similarity, by linear interpolation."""
     import numpy as np
 
     return float(np.interp(similarity, curve.similarities, curve.probabilities))

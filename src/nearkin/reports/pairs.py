@@ -64,10 +64,7 @@ def render_pairs_report(
     remarks: Mapping[Side, Table],
     run: RunNote | None = None,
 ) -> str:
-    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
-
-    ``others`` are the less similar pairs: all, or one of each step of the cosine.
-    """
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
     return render_page(
         "pairs.html.j2",
         script="find.js",

@@ -390,6 +390,5 @@ def check_bins(bin_edges: Sequence[float], counts: Sequence[int]) -> None:
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
-    """Return the minimum and the maximum, apart even where they are equal."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     return (low, high) if low < high else (low, low + 1.0)

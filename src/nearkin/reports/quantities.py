@@ -50,15 +50,7 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
 
 
 def first_difference_text(n_differences: int, n_moves: int) -> str:
-    """Say that the difference shown is the first of several, or a moved passage; empty if it is the only difference.
-
-    Examples
-    --------
-    >>> first_difference_text(3, 0), first_difference_text(2, 1), first_difference_text(1, 0)
-    ('first of 3 differences', 'first of 2 differences and 1 moved passage', '')
-    >>> first_difference_text(0, 1), first_difference_text(0, 2)
-    ('moved passage', 'first of 2 moved passages')
-    """
+    """Say that the difference shown is the first of several, or a moved passage; empty if it is the only difference."""
     if n_differences + n_moves <= 1:
         return "moved passage" if n_moves else ""
     numbers = [counted(n, noun) for n, noun in ((n_differences, "difference"), (n_moves, "moved passage")) if n]
@@ -66,13 +58,7 @@ def first_difference_text(n_differences: int, n_moves: int) -> str:
 
 
 def word_changes_text(n_removed: int, n_added: int, n_moved: int, n_differences: int) -> str:
-    """Count the words that a change removed, added and moved, if it has other differences than moved passages.
-
-    Examples
-    --------
-    >>> word_changes_text(3, 1, 0, 2), word_changes_text(3, 0, 59, 1), word_changes_text(0, 0, 59, 0)
-    ('−3 +1 word', '−3 +0 words, 59 moved', '59 words moved')
-    """
+    """Count the words that a change removed, added and moved, if it has other differences than moved passages."""
     if n_moved and not n_differences:
         return f"{counted(n_moved, 'word')} moved"
     moved = f", {n_moved:,} moved" if n_moved else ""
@@ -153,13 +139,7 @@ def minute(time: str) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Write an approximate time.
-
-    Examples
-    --------
-    >>> [time_text(s) for s in (0.004, 0.34, 12.2, 200, 18360, 400_000, 6.3e9)]
-    ['under 0.01 s', '0.34 s', '12 s', '3 min 20 s', '5.1 h', '4.6 days', '200 years']
-    """
+    """Write an approximate time."""
     if seconds < 0.01:
         return "under 0.01 s"
     if seconds < 59.5:
@@ -211,15 +191,7 @@ def criterion_of(manifest: DedupManifest) -> str:
 
 
 def criterion_text(parameters: Mapping[str, object]) -> str:
-    """Return the criterion from the parameters of a run.
-
-    Examples
-    --------
-    >>> criterion_text({"measure": "jaccard", "threshold": 0.8, "shingle": "words:5"})
-    'Jaccard ≥ 0.80 on word 5-grams'
-    >>> criterion_text({"min_shared": 1, "shingle": "words:13"})
-    'at least 1 shared shingle (word 13-grams)'
-    """
+    """Return the criterion from the parameters of a run."""
     shingles, n, threshold = (
         grams_text(parameters.get("shingle")),
         parameters.get("min_shared"),

@@ -1,7 +1,7 @@
 """Theme of the pages and figures: one palette for light and dark.
 
-A figure is drawn in the light colours. Each coloured element also carries a class (``nk-fill-accent``), so a page that
-includes ``stylesheet()`` recolours the same SVG when the reader's system is dark.
+Each coloured element also carries a class (``nk-fill-accent``), so a page that includes ``stylesheet()`` recolours the
+same SVG when the reader's system is dark.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Arrays and batches of a run on disk, which show a changed bit, and are memory-mapped.
-
-Complete arrays and batches are Arrow IPC files with a seal; an array that grows is its bare numbers.
-"""
+"""Arrays and batches of a run on disk, which show a changed bit, and are memory-mapped."""
 
 from __future__ import annotations
 

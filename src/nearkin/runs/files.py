@@ -41,8 +41,7 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
 def published_together(folder: Path, name: str) -> Iterator[Path]:
     """Yield a new folder to write files to; after the block they are in ``folder``, or nowhere if the block failed.
 
-    They appear one after another, sorted by name, each complete: a file that marks the others as complete needs the
-    last name. What a killed process leaves stays hidden until `remove_unpublished`.
+    They appear one after another, sorted by name, each complete.
     """
     aside = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     with writing(aside):

@@ -1,9 +1,6 @@
 """One run of a job: its directory, its stages, its report, and its manifest, which appears last.
 
-A run writes everything below ``.work``: what its stages keep for `--resume`, and in ``.work/results`` the files that
-users will see. `JobRun.finish` writes the manifest there, then moves all files, the manifest last: a directory with a
-manifest is complete, and earlier results stay until then. A run that is killed while it moves them is completed by the
-next command, whatever its options.
+`JobRun.finish` moves all files to their places, the manifest last: a directory with a manifest is complete.
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def write_rows(path: Path, schema: pa.Schema, rows: Iterable[Sequence[object]]) 
 def for_pandas(schema: pa.Schema) -> pa.Schema:
     """Return the schema with a note that makes pandas keep nullable integers and booleans.
 
-    Otherwise pandas converts an integer column with a null to float64, which cannot hold all integers above 2**53.
-    Fields declared without nulls stay; the type of a column depends on the schema alone.
+    Otherwise pandas converts an integer column with a null to float64.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Functions for Apache Spark, in a notebook or by spark-submit: they take data frames and return data frames.
 
 Nearkin must be installed on the executors, and the driver and all executors need a folder that they see under the same
-path. The results are the same as on one machine; see ``docs/guides/spark.md``.
+path.
 """
 
 from nearkin.spark.deduplicating import SparkDedupResult, dedup, dedup_result

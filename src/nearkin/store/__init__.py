@@ -1,4 +1,4 @@
-"""Storage of a collection: one SQL schema, in SQLite or PostgreSQL. It knows nothing about documents."""
+"""Storage of a collection: one SQL schema, in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 

@@ -168,11 +168,7 @@ def _id_of(path: str) -> _FileId | None:
 
 
 class ReadOnlyFile:
-    """The file of a collection that is only read.
-
-    SQLite reads it without locks if nobody has it open; otherwise in the ordinary way, which does not make the log's
-    files.
-    """
+    """The file of a collection that is only read."""
 
     def __init__(self, place: Place, file: Path) -> None:
         self._place, self._file = place, file

@@ -11,13 +11,7 @@ BACKUP = "Restore the database from a backup."
 
 
 def damaged_collection(fault: str, place: object = "The collection") -> CollectionError:
-    """Return the error for damage of which `nearkin fsck` finds the extent.
-
-    Examples
-    --------
-    >>> str(damaged_collection("the stored text number 7 is missing", "matter"))  # doctest: +ELLIPSIS
-    'matter is damaged: the stored text number 7 is missing. Run nearkin fsck COLLECTION, which rebuilds ...'
-    """
+    """Return the error for damage of which `nearkin fsck` finds the extent."""
     return CollectionError(f"{place} is damaged: {fault}. {FSCK}")
 
 

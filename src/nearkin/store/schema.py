@@ -1,11 +1,10 @@
 """The tables of a collection, the same in SQLite and PostgreSQL.
 
 A *content* is a distinct text, numbered from 0 in order of arrival; a *document* is an id that has, or had, a content.
-Contents are never changed or removed, so data derived from a range of them stays valid. Tables and columns say what
-they have in comments.
+Contents are never changed or removed, so data derived from a range of them stays valid.
 
-``contents.digest`` is compared whenever a text is read. ``loads.digest`` covers the ids and texts of the rows of
-``documents`` that a load wrote: nothing that happens later changes an id, a row's content, or the digest of a content.
+``loads.digest`` covers the ids and texts of the rows of ``documents`` that a load wrote: nothing that happens later
+changes an id, a row's content, or the digest of a content.
 """
 
 from __future__ import annotations

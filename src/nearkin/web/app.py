@@ -105,8 +105,6 @@ def visitor_of(request: Request) -> Visitor:
 
 
 def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
-    """Return a route for visitors with a sufficient role."""
-
     async def checked(request: Request) -> Response:
         check_role(visitor_of(request).role, role)
         return await endpoint(request)
@@ -251,7 +249,6 @@ def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[
 
 
 async def _static(service: ReviewService, request: Request) -> Response:
-    """Answer with a file of the pages; its name is looked up in memory."""
     request.state.route = _STATIC
     file = service.static.by_name.get(request.path_params["name"])
     if file is None:
@@ -262,7 +259,6 @@ async def _static(service: ReviewService, request: Request) -> Response:
 
 
 async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
-    """Answer with an error: as a page for a person, as JSON for a program."""
     is_program = request.url.path.endswith(".json") or request.url.path.startswith("/api/")
     status, message = _told(error)
     headers = {"retry-after": "1"} if status == 503 else {}

@@ -157,7 +157,6 @@ class Gate:
         return None
 
     async def _entered(self, scope: Scope, receive: Receive, visitor: Visitor | None) -> Response | None:
-        """Return the answer to a request for the sign-in itself, or None."""
         try:
             async with asyncio.timeout(self._settings.request_s):
                 return await self._entry.answer(scope, receive, visitor, self._settings)
@@ -165,7 +164,6 @@ class Gate:
             return refused(408, "The request did not arrive in time.")
 
     async def _passed(self, scope: Scope, receive: Receive, send: _GuardedSend) -> None:
-        """Run the application within the limits."""
         try:
             async with asyncio.timeout(self._settings.request_s):
                 await self._app(scope, receive, send)
@@ -181,7 +179,7 @@ class Gate:
 def sandbox(scope: Scope) -> None:
     """Give the answer to a request the policy of a page that the service did not make, such as a run's report.
 
-    The page has styles and a script inside. It belongs to no origin, so neither has access to the service.
+    It belongs to no origin, so neither has access to the service.
     """
     scope["state"][_SANDBOX] = True
 

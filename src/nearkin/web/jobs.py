@@ -71,8 +71,7 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 class JobRunner:
     """Runs jobs in a separate thread.
 
-    A job stores its result in one transaction, so a job that the end of the service interrupts leaves nothing behind;
-    one that stores texts has a transaction for each wave, and one that compares texts for every few hundred.
+    A job stores its result in one transaction, or one for each wave or some hundred comparisons.
     """
 
     def __init__(self, opened: OpenedCollection) -> None:

@@ -185,22 +185,7 @@ class OverlayQuery(GroupingQuery, kw_only=True):
 def request_error(
     error: Exception, given: object, kind: type[msgspec.Struct], place: str, in_path: Collection[str] = ()
 ) -> ParameterError:
-    """Return the error of a value in a request: its place, such as ``body.ids[1]``, its rule, and the value.
-
-    Examples
-    --------
-    >>> class Example(msgspec.Struct, forbid_unknown_fields=True):
-    ...     limit: int
-    >>> def fault(given):
-    ...     try:
-    ...         msgspec.convert(given, Example, strict=False)
-    ...     except msgspec.ValidationError as error:
-    ...         return str(request_error(error, given, Example, "query"))
-    >>> fault({"limit": "many"}), fault({})
-    ("query.limit: must be a whole number. Got: 'many'", 'query.limit: is missing.')
-    >>> fault({"limit": 1, "top": 3})
-    "query: there is no 'top'. Allowed: limit."
-    """
+    """Return the error of a value in a request: its place, such as ``body.ids[1]``, its rule, and the value."""
     what, _, inside = str(error).partition(" - at `$")
     inside = inside.removesuffix("`")
     field = re.split(r"[.\[]", inside.removeprefix("."))[0]

@@ -71,10 +71,7 @@ class SentFile:
     content: BinaryIO
 
     def document(self, encoding: str = "utf-8", *, shown: str | None = None) -> OneDocument:
-        """Return the document in the file, by the readers of all commands and their limits.
-
-        Of its name only a suffix is used, so that a name never leads out of the temporary folder.
-        """
+        """Return the document in the file, by the readers of all commands and their limits."""
         suffix = _SUFFIX.search(self.name.lower())
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
             path = Path(folder, f"file{suffix[0] if suffix else ''}")

@@ -260,7 +260,6 @@ class ReviewService:
             return [(doc_id, group_of(connection, doc_id, tolerance)) for doc_id in both]
 
     def _has(self, path: str) -> bool:
-        """Whether a screen has something to show; those of runs, for example, are empty for most services."""
         shown: dict[str, object] = {
             "/reports": self.runs.all,
             "/pairs": self.runs.of_pairs,
@@ -287,7 +286,6 @@ class ReviewService:
 
 
 def _parameters(struct: msgspec.Struct) -> dict[str, object]:
-    """Return parameters as JSON types, without the page."""
     given = {name: value for name, value in msgspec.to_builtins(struct).items() if name not in _OF_A_PAGE}
     return given | ({"value": struct.tolerance.value} if isinstance(struct, ToleranceQuery) else {})
 
@@ -342,7 +340,6 @@ class StaticFilesOfPages:
 
 
 def _stylesheet() -> str:
-    """Return the styles of all report pages, of comparisons, and of the screens."""
     environment = page_environment("nearkin.web")
     return "\n".join(
         environment.get_template(name).render() for name in ("style.css.j2", "comparison.css", "review.css.j2")
@@ -391,10 +388,7 @@ _BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class RequestMetrics:
-    """Counts and durations of requests by route and status.
-
-    Routes come from a fixed list, so that requests for made-up paths take no memory.
-    """
+    """Counts and durations of requests by route and status."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

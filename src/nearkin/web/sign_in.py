@@ -96,8 +96,7 @@ class Authenticator(Protocol):
 class SignIn:
     """Sign-in of the single user of a service on loopback.
 
-    Secrets live as long as the process. A link works once; when it is used, `say` receives the next one, for another
-    browser.
+    A link works once; when it is used, `say` receives the next one, for another browser.
 
     Parameters
     ----------

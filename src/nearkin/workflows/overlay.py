@@ -114,8 +114,6 @@ def write_overlay(table: pa.Table, tool: str, out: Path) -> None:
 
 
 class _DatWriter:
-    """Writes records with the delimiters of Concordance."""
-
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 

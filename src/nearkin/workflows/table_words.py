@@ -83,5 +83,4 @@ class TableWords:
 
 
 def _base(language: str) -> str:
-    """Return the code without a region: de for de-AT."""
     return language.strip().lower().replace("_", "-").partition("-")[0]

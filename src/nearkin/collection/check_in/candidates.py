@@ -233,10 +233,7 @@ def _power_of_two(n_samples: int) -> int:
 
 @lru_cache(maxsize=64)  # the containment of a question may be any number
 def least_shared(chance: float, n_counted: int) -> I64:
-    """Return the minimum number of shared sampled shingles for a contained text, by their total number.
-
-    It shares each with probability ``chance``; 1% of such texts share fewer.
-    """
+    """Return the minimum number of shared sampled shingles for a contained text, by their total number."""
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
     for n in range(1, n_counted + 1):
         chances = np.append(chances, 0) * (1 - chance) + np.append(0, chances) * chance

@@ -1,8 +1,4 @@
-"""Check-in: a similar text is searched for, and the text stored in a transaction in which the answer is true.
-
-All that can be computed about a text is computed before the transaction, which keeps other writers waiting: it only
-compares what was stored since.
-"""
+"""Check-in: a similar text is searched for, and the text stored in a transaction in which the answer is true."""
 
 from __future__ import annotations
 

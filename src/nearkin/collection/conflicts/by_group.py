@@ -1,7 +1,5 @@
 """Near-duplicates with different labels: in each group, the documents without the label of the majority.
 
-Groups are those of `nearkin.collection.groups.current`, with their numbers and the decisions of people, stored or not.
-
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
 Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013.
 """
@@ -72,11 +70,7 @@ class ContradictionSearch:
     unit_of: Mapping[int, int]
 
     def found_in(self, groups: Sequence[LabelledGroup]) -> list[Contradiction]:
-        """Return the contradictions by group, the most similar first.
-
-        Two entries contradict each other if they have different labels, and their texts match or were decided to be in
-        one group.
-        """
+        """Return the contradictions by group, the most similar first."""
         of_groups = [group_conflicts for group_conflicts in map(self._of_group, groups) if group_conflicts]
         return [
             conflict
@@ -136,7 +130,6 @@ class ContradictionSearch:
 
 
 def _spread(contents: I64, most: int | None) -> I64:
-    """Return at most this many of them, evenly spaced."""
     if most is None or len(contents) <= most:
         return contents
     return contents[np.linspace(0, len(contents) - 1, most).astype(np.int64)]
@@ -379,7 +372,6 @@ def conflicts(
 
 
 def _by_id(labels: Labels) -> dict[str, list[str]]:
-    """Return the distinct labels of each document."""
     if not isinstance(labels, Iterable):
         raise ParameterError.of("labels", "a mapping or pairs of ids and labels", labels)
     by_id = dict[str, list[str]]()
@@ -394,7 +386,6 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 
 
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
-    """Return the labelled documents; one with two labels occurs twice."""
     entries = list[Entry]()
     for row, document in documents_by_row(connection, documents.c.doc_id, labels).items():
         if document.is_current:

@@ -21,8 +21,7 @@ _COUNTED = KeptValues[dict[str, int]]()
 def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str, int]:
     """Return, by tag field, the number of stored groups whose current documents have different values of it.
 
-    If a field is always a bare tag, documents without it count, too. Dates, and fields without such a group, are
-    omitted.
+    If a field is always a bare tag, documents without it count, too.
     """
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:

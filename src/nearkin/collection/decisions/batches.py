@@ -172,7 +172,6 @@ def _filled(units: Sequence[Sequence[str]], size: int) -> Iterator[list[str]]:
 
 
 def _holders(connection: Connection, name: str | None = None) -> dict[tuple[str, int], str]:
-    """Return who holds each batch, by name and number."""
     holders = dict[tuple[str, int], str]()
     for (_, batch, _), holder, _ in log.current_decisions(connection, _changes.kind == log.BATCH):
         batch_name, _, number = batch.rpartition("=")
@@ -310,10 +309,7 @@ class SecondLook(AnswerRecord):
 
 
 def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.ChangeRequest) -> log.ActivityResult:
-    """Draw a random sample of the documents that a person coded, as a batch to code again.
-
-    Documents that are in a second look already are not drawn.
-    """
+    """Draw a random sample of the documents that a person coded, as a batch to code again."""
     check_int("size", size, 1, MAX_SIZE)
     of = log.checked_by(of)
     with options.opened(store) as connection:

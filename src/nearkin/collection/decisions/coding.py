@@ -137,23 +137,6 @@ def read_layout(text: str) -> CodingLayout:
     ------
     ParameterError
         It is no TOML, or breaks a rule.
-
-    Examples
-    --------
-    >>> layout = read_layout('''
-    ... [[fields]]
-    ... name = "responsive"
-    ... kind = "yes-no"
-    ... required = true
-    ...
-    ... [[fields]]
-    ... name = "issues"
-    ... kind = "several"
-    ... values = ["price", "delivery"]
-    ... keys = ["p", "d"]
-    ... ''')
-    >>> [one.choices() for one in layout.fields]
-    [[('yes', '1', ''), ('no', '2', '')], [('price', 'p', ''), ('delivery', 'd', '')]]
     """
     try:
         given = tomllib.loads(text)
@@ -236,8 +219,8 @@ def code(
 ) -> log.ActivityResult:
     """Set all fields of the layout for documents, in one activity; see `Collection.code`.
 
-    ``alike`` are the documents that get the values only because they are like the others: a sensitive field of these is
-    set only where it has no value, and a field without a choice stays as it is.
+    Of ``alike``, documents that are only like the others, a sensitive field is set only where it has no value, and one
+    without a choice stays.
     """
     wanted = checked_ids(doc_ids)
     with options.opened(store) as connection:
@@ -333,7 +316,6 @@ class Queue:
     """Documents that are coded one after another, and those of them that are done.
 
     ``last_activity`` is the last one that ``done`` follows, and ``fields`` the digest of the layout that it is by.
-    ``look`` is the number of a second look, which is done where somebody looked.
     """
 
     doc_ids: tuple[str, ...]

@@ -85,7 +85,6 @@ class PairDecisions:
         return f"Decisions contradict one another: {decided}, but {joined}. Undo one of them."
 
     def _alike(self) -> list[DocumentPair]:
-        """Return each document with the first one that has the same text."""
         first = dict[int, str]()
         both = [(first.setdefault(content, doc_id), doc_id) for doc_id, content in self.content_of.items()]
         return [(earlier, other) for earlier, other in both if earlier != other]

@@ -175,7 +175,6 @@ def _refuse_changed(connection: Connection, number: int, made: Sequence[log.Sett
 
 
 def _undos(connection: Connection) -> dict[int, int]:
-    """Return the activities that are undos, with the activity that each undid."""
     table = schema.activity
     query = select(table.c.number, table.c.undoes).where(table.c.undoes.is_not(None))
     return dict(connection.execute(query).all())

@@ -70,10 +70,9 @@ class ShownPrincipal(NamedTuple):
 def shown_principals(connection: Connection, state: GroupState, numbers: Collection[int]) -> dict[int, ShownPrincipal]:
     """Return the principals of some stored groups; groups without a current document are omitted.
 
-    If nobody chose a member, and the stored principal was removed, erased or replaced by another version, it is the
-    current version of it in the group, or else the member with the most letters and digits, the earliest of several.
-    The next update of the groups makes this one the principal.
-    The view ``group_of_documents`` of ``plain_sql.sql`` has the same rule.
+    Without a choice, and if the stored principal is gone, it is its current version in the group, or else the member
+    with the most letters and digits, the earliest of several. The view ``group_of_documents`` of ``plain_sql.sql`` has
+    the same rule.
 
     Parameters
     ----------
@@ -133,11 +132,7 @@ _OF_TEXTS = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL, log.NOTE)
 
 
 def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[log.SettingChange, ...]]:
-    """Return the current tags and decisions on documents that were made for an earlier text of the document.
-
-    Times are compared by the second: what was decided in the second in which the present text was stored counts as
-    earlier.
-    """
+    """Return the current tags and decisions on documents that were made for an earlier text of the document."""
     overtaken = dict[str, list[log.SettingChange]]()
     for block in in_slices(list(doc_ids)):
         replaced_at = _replaced_at(connection, block)

@@ -164,7 +164,6 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
 
 
 def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
-    """Return all versions of documents with one of these values."""
     return list(stored.documents_by_row(connection, column, values).values())
 
 

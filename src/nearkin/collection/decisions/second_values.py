@@ -82,8 +82,7 @@ def judged(
 ) -> list[log.SettingChange]:
     """Return the changes that set tags, in which no value of another person is replaced without the right to.
 
-    A different value is then kept as a second one. It goes when both agree, or when somebody with the right sets the
-    field.
+    A different value is then kept as a second one.
 
     Parameters
     ----------

@@ -185,11 +185,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
-    """Return, by group, the position of the member that last was its principal.
-
-    A group with a new number, such as one that is apart again, gets the member that last was the principal of any
-    group. A document stored since the last call gets nothing back.
-    """
+    """Return, by group, the position of the member that last was its principal."""
     were = principals_over_time(connection, state.number)
     ids = {record.row: record.doc_id for record in document_rows(connection, documents.c.row, [row for _, row in were])}
     place_of = {doc_id: place for place, doc_id in enumerate(rows.doc_id)}

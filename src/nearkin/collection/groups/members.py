@@ -314,8 +314,6 @@ def group_members(
 ) -> GroupMembers:
     """Compare the members of a stored group with its principal.
 
-    Relations are stored when they are first computed; while another process writes, they are only computed.
-
     Parameters
     ----------
     within_s

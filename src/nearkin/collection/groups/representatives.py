@@ -57,17 +57,7 @@ class OneSidedPassages(AnswerRecord):
     n_words_moved: int = 0
 
     def amount(self) -> str:
-        """Return the number of words, and the negations among them, unless the passages are just these.
-
-        Examples
-        --------
-        >>> OneSidedPassages(doc_id="a", n_words=3, passages=("is not due",), negations=("not",)).amount()
-        '3 words, among them "not"'
-        >>> OneSidedPassages(doc_id="a", n_words=1, passages=("not",), negations=("not",)).amount()
-        '1 word'
-        >>> print(OneSidedPassages(doc_id="a", n_words=1, passages=("'t",), negations=("can't",)).amount())
-        1 word, in "can't"
-        """
+        """Return the number of words, and the negations among them, unless the passages are just these."""
         words = counted(self.n_words, "word")
         if not self.negations or {passage.lower() for passage in self.passages} == set(self.negations):
             return words
@@ -87,15 +77,7 @@ class OneSidedPassages(AnswerRecord):
         return replace(self, passages=first.passages, negations_at=first.negations_at, n_words_left_out=n_left_out)
 
     def in_words(self, verb: str) -> str:
-        """Return them as one line of text: the member "adds" them, or "lacks" them.
-
-        Examples
-        --------
-        >>> OneSidedPassages(doc_id="lease, signed", n_words=2, passages=("Ada", "Kern")).in_words("adds")
-        'lease, signed adds 2 words: Ada … Kern'
-        >>> OneSidedPassages(doc_id="lease", n_words=0, passages=(), n_words_moved=20).in_words("adds")
-        'lease has 20 words in another place'
-        """
+        """Return them as one line of text: the member "adds" them, or "lacks" them."""
         moved = f"has {counted(self.n_words_moved, 'word')} in another place" if self.n_words_moved else ""
         line = f"{self.doc_id} {moved or verb}"
         if self.n_words:
@@ -170,7 +152,7 @@ def representatives(
 ) -> Iterator[Representative]:
     """Yield the principals of some stored groups, each with the text that other members add.
 
-    Only one group is in memory at a time. Comparisons are stored when first made, at most ``max_new`` in this call.
+    Comparisons are stored when first made, at most ``max_new`` in this call.
     """
     progress = progress or Silent()
     with collection.store.reading() as connection:

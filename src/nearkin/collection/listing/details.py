@@ -135,7 +135,6 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 
 
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
-    """Return the stored groups with a text."""
     groups = (_group_of(connection, content, tolerance) for tolerance in stored_tolerances(connection))
     return tuple(group for group in groups if group is not None)
 

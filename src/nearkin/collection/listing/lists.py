@@ -158,7 +158,6 @@ def _of_several_texts(is_member: ColumnElement[bool]) -> Select[Any]:
 
 
 def _has_tag(tag: str) -> ColumnElement[bool]:
-    """Condition for documents with a tag."""
     field, value = parsed(tag)
     own_tags = tags.alias("own_tags")  # a list joins the tags with dates
     has_it = exists().where(own_tags.c.doc_id == documents.c.doc_id, own_tags.c.field == field)
@@ -168,7 +167,6 @@ def _has_tag(tag: str) -> ColumnElement[bool]:
 
 
 def _is_copy(others: FromClause) -> ColumnElement[bool]:
-    """Condition for other current documents with the same text."""
     same_text: ColumnElement[bool] = others.c.content == documents.c.content
     return same_text & others.c.is_current & (others.c.doc_id != documents.c.doc_id)
 
@@ -361,7 +359,6 @@ def _batch(
     origin_of: Mapping[int, OriginValues],
     blank: Set[int],
 ) -> pa.RecordBatch:
-    """Make a batch of the rows."""
     of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
     rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
     dates = [row[-1] for row in rest]

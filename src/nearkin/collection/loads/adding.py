@@ -1,7 +1,4 @@
-"""A load: the documents of one command, stored in one transaction.
-
-Readers see all of a load or nothing, and an interrupted process leaves nothing behind.
-"""
+"""A load: the documents of one command, stored in one transaction."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A load in progress: decides which documents are new, changed or stored already.
-
-An id that is not current is new; another text is a new version. If an id occurs twice in a load with two texts, the
-first is stored, and the second is an exception.
-"""
+"""A load in progress: decides which documents are new, changed or stored already."""
 
 from __future__ import annotations
 

@@ -33,11 +33,10 @@ def constrained(
 ) -> tuple[I64, I64]:
     """Return components that keep every decision; components without one keep their members.
 
-    Contents that must be together are united first, and move as one. Then every component that holds a pair that must
-    not be together is divided. The contents of its pairs are the anchors: in order of their numbers, each joins the
-    nearest part that holds none of its opponents, or begins a part. Every other content goes to the part of its most
-    similar anchor; in a tie, the lowest. A content that leaves takes along only what is equal to it. The result does
-    not depend on the order of the rows, nor on earlier groups.
+    Contents that must be together move as one, and every component that holds a pair that must not be together is
+    divided. The contents of its pairs are the anchors: in order of their numbers, each joins the nearest part that
+    holds none of its opponents, or begins a part. Every other content goes to the part of its most similar anchor; in a
+    tie, the lowest. The result does not depend on the order of the rows, nor on earlier groups.
 
     Parameters
     ----------
@@ -83,7 +82,6 @@ def _united(nodes: I64, labels: I64, same: I64) -> I64:
 
 
 def _lowest(labels: I64) -> I64:
-    """Return, for each position, the lowest position with the same label."""
     _, firsts, of_label = np.unique(labels, return_index=True, return_inverse=True)
     lowest: I64 = firsts[of_label].astype(np.int64)
     return lowest
@@ -223,8 +221,8 @@ Linked = Callable[[I64], I64]
 def linked_parts(nodes: I64, united: I64, component: I64, never: I64, linked: Linked) -> I64:
     """Return the components, of which those that were divided consist of contents that are linked.
 
-    An anchor or a content may have joined a part without any match, so each part is split into what is linked in it.
-    Each piece then joins the first one that it is linked with and that it is not kept apart from.
+    An anchor or a content may have joined a part without any match: each part is split into what is linked in it. Each
+    piece then joins the first one that it is linked with and that it is not kept apart from.
 
     Examples
     --------

@@ -1,9 +1,4 @@
-"""Matches of stored texts, by their wording or by their letters, for groups and conflicts.
-
-By wording, two texts match if the Jaccard similarity of their word 5-grams reaches a threshold; candidates are found by
-signatures, and compared exactly. By letters, they match if either is within gamma of the other: that is complete and
-exact, but texts with the same letters may be unrelated.
-"""
+"""Matches of stored texts, by their wording or by their letters, for groups and conflicts."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Connection of stored texts whose wording matches, with bounded work where very many texts are nearly alike.
 
-Candidates, pairs of signatures with few different bits, are compared exactly. Texts that are connected are not compared
-with one another. A hot text, which has very many candidates (a form of which each copy has as many words of its own),
-is compared with its nearest ones among other hot texts only. Pairs of two components are compared until some did not
-match, and the others only if they are few. The pairs left out are counted.
+Texts that are connected are not compared with one another. A hot text, which has very many candidates, is compared with
+its nearest ones among other hot texts only. Pairs of two components are compared until some did not match, and the
+others only if they are few.
 """
 
 from __future__ import annotations
@@ -191,8 +190,7 @@ def near_signatures(
 ) -> Iterator[Near]:
     """Yield batches of pairs with their number of different bits; every pair occurs at most once.
 
-    None is missed of two texts that the forest does not connect yet; those of one component are not compared, so that n
-    near-equal texts do not cost n * n comparisons. A batch has the pairs that are apart when it is yielded, so the
+    None is missed of two texts that the forest does not connect yet; those of one component are not compared. The
     batches are the same for every number of threads.
 
     Parameters

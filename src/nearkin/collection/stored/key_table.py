@@ -1,8 +1,4 @@
-"""Keys of all stored texts: derived from the store, and updated when they are needed.
-
-Only collections that use check-ins have them. The table is complete up to a content; keys of later contents are
-computed for each query until they are stored.
-"""
+"""Keys of all stored texts: derived from the store, and updated when they are needed."""
 
 from __future__ import annotations
 
@@ -153,7 +149,6 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
 
 @contextmanager
 def _stage(n_missing: int, progress: Progress) -> Iterator[Callable[[MissingKeys], None]]:
-    """Show the progress of all steps as one stage."""
     if n_missing:
         progress.start("keys", n_missing, "documents")
     try:

@@ -1,7 +1,6 @@
 """What was known of the files of stored documents when they were extracted, and what could not be stored.
 
-An origin without a row is an exception: the document of its id was not read or not stored by the last load that brought
-the id. Each load replaces the exceptions of all ids that it brings.
+An origin without a row is an exception: the last load that brought its id did not store it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Numbers of each text for plain SQL: its similarity index, and some of its letter counts.
 
-Vectors of letter counts differ in length, and in each count, by at most their distance: so conditions on these columns
-lose no text within a distance.
+Vectors of letter counts differ in length, and in each count, by at most their distance.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Files of segments: memory-mapped arrays, each with its checksum.
 
-A segment is written under another name and renamed into place, never changed afterwards, and can be removed and
-rebuilt. Before use, its files must match those last checked in size and time; otherwise, and for small files, their
-checksums are computed.
+A segment is written under another name, renamed into place, and never changed. Before use, files that differ in size or
+time from when they were last checked are checked again.
 """
 
 from __future__ import annotations

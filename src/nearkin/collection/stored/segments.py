@@ -1,8 +1,4 @@
-"""Index of a collection, kept beside the store: which segments should exist, and how they are made.
-
-The store is authoritative: a segment that is missing, damaged, or made from other data is rebuilt from it, without
-write permission in memory.
-"""
+"""Index of a collection, kept beside the store: which segments should exist, and how they are made."""
 
 from __future__ import annotations
 
@@ -62,11 +58,7 @@ def _length(span: Span) -> int:
 
 
 class Segments:
-    """The segments of one collection.
-
-    Read-only, missing ones are built in memory; without the ``database`` beside them none is saved: the collection is
-    gone.
-    """
+    """The segments of one collection."""
 
     def __init__(
         self,
@@ -94,11 +86,7 @@ class Segments:
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
     ) -> tuple[segment_files.Segment, ...]:
-        """Return segments for all contents of the loads, in order; missing ones are built.
-
-        Writers ``settle``: make the segments of `wanted_spans` and remove all others. Readers use those that exist, and
-        settle only if much was added since.
-        """
+        """Return segments for all contents of the loads, in order; missing ones are built."""
         with self._lock:
             if not settle and self._held and loads == self._loads:  # nothing was added since the last query
                 return tuple(self._held.values())

@@ -1,7 +1,4 @@
-"""Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
-
-Only collections in PostgreSQL in which plain SQL was installed (`nearkin sql install`) have them.
-"""
+"""Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities."""
 
 from __future__ import annotations
 
@@ -121,5 +118,4 @@ def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) 
 
 
 def _packed(hashes: U64) -> bytes:
-    """Return a sorted set as bytes."""
     return hashes.astype(">u8").tobytes()

@@ -169,7 +169,6 @@ def compiled(connection: Connection, query: Query) -> tuple[Query | None, Column
 
 
 def _conjuncts(query: Query) -> list[Query]:
-    """Return the queries that all have to be met."""
     if isinstance(query, Term) or query.operator == "OR" or _is_words(query):
         return [query]
     if query.operator == "AND":

@@ -1,7 +1,6 @@
 """Distributed blocks: mapped, shuffled, kept.
 
-They are rows of a data frame with the columns stream, target and data. Tasks take and return blocks; Spark moves them,
-and recomputes them if an executor is lost. The output of a task must depend only on its input.
+The output of a task must depend only on its input.
 """
 
 from __future__ import annotations

@@ -290,7 +290,6 @@ def _parallelism(spark: SparkSession) -> int:
 
 
 def _n_executors(spark: SparkSession) -> int:
-    """Return the number of executors; with a local master, the driver is the only one."""
     context = getattr(spark, "_sc", None)
     if context is None:
         return 1

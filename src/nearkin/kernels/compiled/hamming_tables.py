@@ -53,7 +53,6 @@ def link_many(entries, leads, words, blocks, is_key, most, n_queries, i, j, pair
 
 @njit(inline="always", cache=True)
 def _key_one(words, row, mask):
-    """Hash the bits under the mask to 64 bits."""
     key = np.uint64(0)
     for w in range(words.shape[1]):
         key = mix(key ^ (words[row, w] & mask[w]))

@@ -13,9 +13,6 @@ Function = Callable[..., Any]
 def njit(**options: Any) -> Callable[[Function], Any]:
     """Compile a kernel when it is first called.
 
-    If neither is writable,
-    as in some containers, each process compiles it again.
-
     A variable that is passed to another kernel starts as ``np.int64(0)``: for one that starts as ``0`` numba compiles
     that kernel twice, first for the literal.
     """

@@ -47,7 +47,6 @@ def link_many(entries, leads, words, blocks, is_key, most, n_queries, start, sta
 
 
 def _as_int(words):
-    """Return a string as one number."""
     return sum(word << (64 * w) for w, word in enumerate(words.tolist()))
 
 

@@ -1,8 +1,6 @@
 """Recall of a search by signatures, measured on the pairs of a sample before the search, with its interval.
 
-The model takes pairs as independent. Where most pairs lie in a few clusters they are not. The distances of the sampled
-signatures, which are those of the search, show the effect of the seed, as do their gaps for a window of few sorted
-orders; the interval counts documents, and so shows the effect of the sample.
+Pairs in clusters are not independent, so the interval counts documents.
 """
 
 from __future__ import annotations

@@ -25,9 +25,8 @@ class Prefix:
     """Length of the prefix that brings two signatures into one window, for any window and number of documents.
 
     By theory, ``Prefix()``, the article takes log2 of documents over window, rounded down and up. But a window reaches
-    to both sides: among uniform signatures it brings together as many as a prefix shorter by `BOTH_SIDES` would. That
-    is the middle value of the band. Signatures of real documents cluster, and a window reaches less far: `calibrated`
-    measures it.
+    to both sides: it brings together as many as a prefix shorter by `BOTH_SIDES`. Signatures of real documents cluster,
+    and a window reaches less far: `calibrated` measures it.
 
     Parameters
     ----------

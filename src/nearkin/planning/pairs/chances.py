@@ -57,8 +57,7 @@ class Chances:
         """Return the probability to share a window in at least one order, for each distance.
 
         In one order two signatures that differ in ``h`` of ``n_bits`` bits share a prefix of ``n`` bits with
-        probability ``C(n_bits - h, n) / C(n_bits, n)``. Unlike the article's product, this accounts for the fact that
-        all orders permute the same bits.
+        probability ``C(n_bits - h, n) / C(n_bits, n)``.
 
         Parameters
         ----------
@@ -130,8 +129,6 @@ class CosineSpread:
         """Return a rough histogram for a plan without documents, with the threshold as an edge.
 
         Unrelated pairs are as on news (`BACKGROUND_SCALE`), similar ones from the article (`TAIL_RATE`, `TAIL_SHARE`).
-        A collection of one subject has a wider background, one with translations of its documents more pairs at the
-        top.
         """
         return cls.modelled(threshold, rate=TAIL_RATE, tail_share=TAIL_SHARE)
 

@@ -29,8 +29,7 @@ _CACHE_BYTES = 32 << 20  # typical last-level cache of server processors
 class Costs:
     """Costs of the steps, in nanoseconds on one core.
 
-    The defaults were measured once, on one core of an AMD EPYC at 2.6 GHz, and are constants, so that a plan depends
-    only on its question. `measured_costs` gives those of another machine.
+    The defaults, of one core of an AMD EPYC at 2.6 GHz, are constants, so that a plan depends only on its question.
 
     Parameters
     ----------

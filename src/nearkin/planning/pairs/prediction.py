@@ -1,8 +1,7 @@
 """Three methods to search two corpora for pairs of similar vectors: the recall and cost of each.
 
 Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
-for cross-lingual pairwise similarity", SIGIR 2011, section 5. Unlike there, candidates get their true cosine: a larger
-distance then costs candidates, not precision, and any recall can be reached.
+for cross-lingual pairwise similarity", SIGIR 2011, section 5.
 """
 
 from __future__ import annotations
@@ -189,18 +188,7 @@ class Prediction:
 
 
 def predict(search: PairSearch, question: Question) -> Prediction:
-    """Predict the recall and the cost of a search.
-
-    Examples
-    --------
-    >>> question = Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9)
-    >>> every = predict(PairSearch("signatures", bits=1000, distance=400), question)
-    >>> round(every.recall, 2), round(every.n_candidates / 1e6)  # the article measured 0.76
-    (0.76, 76)
-    >>> some = predict(PairSearch("window", bits=1000, distance=400, permutations=300, window=2000), question)
-    >>> round(some.recall_low, 2), round(some.recall, 2), round(some.recall_high, 2), round(some.n_candidates / 1e6)
-    (0.49, 0.66, 0.7, 64)
-    """
+    """Predict the recall and the cost of a search."""
     costs = question.costs
     if search.method == "vectors":
         pair_ns = costs.vectors_ns(question.left_terms, question.right_terms)

@@ -69,15 +69,7 @@ def choose(
     permutations: int | None = None,
     window: int | None = None,
 ) -> Plan:
-    """Choose the fastest search that reaches the recall even at the lower end of the band; exact search if fast.
-
-    Examples
-    --------
-    >>> question = Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9)
-    >>> plan = choose(question, bits=1024)
-    >>> plan.search.method, plan.reaches, [other.method for other, _ in plan.alternatives]
-    ('window', True, ['vectors', 'signatures'])
-    """
+    """Choose the fastest search that reaches the recall even at the lower end of the band; exact search if fast."""
     allowed = _allowed(method, bits, distance, permutations, window)
     searches: dict[Method, PairSearch] = {"vectors": PairSearch("vectors")}
     searches["signatures"] = _best_signatures(question, bits, distance)

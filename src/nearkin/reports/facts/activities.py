@@ -89,21 +89,7 @@ def activity_in_words(activity: Activity) -> str:
 
 
 def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
-    """Describe the changes.
-
-    Examples
-    --------
-    >>> in_words("tag", {"field": "responsive", "value": "yes"}, [SettingChange("tag", "a", "responsive", None, "yes")])
-    'tag responsive=yes, 1 document'
-    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
-    'never group a with b'
-    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
-    'split b off from a'
-    >>> in_words("undo", {"activity": 2, "kind": "split-off"}, [SettingChange("never-group", "a", "b", "b", None)])
-    'undo activity 2 (split-off), 1 change'
-    >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
-    'same group: b and a'
-    """
+    """Describe the changes."""
     n = counted(len(changes), "document")
     if kind == "undo":
         return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
@@ -187,15 +173,7 @@ def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
 
 
 def value_words(kind: str, value: str | None) -> str:
-    """Write a value before or after a change.
-
-    Examples
-    --------
-    >>> value_words("tag", None), value_words("tag", ""), value_words("tag", "yes"), value_words("never-group", "a")
-    ('not set', 'set', 'yes', 'a split off')
-    >>> value_words("principal", "16")
-    'set by activity 16'
-    """
+    """Write a value before or after a change."""
     if kind == PRINCIPAL and value:
         return f"set by activity {value}"
     if kind == NEVER_GROUP and value:
@@ -212,19 +190,7 @@ _EMPTY = {BATCH: "held by nobody", SECOND: "no value", SECOND_LOOK: "the same va
 
 
 def change_words(change: SettingChange) -> str:
-    """Write the values before and after a change.
-
-    Examples
-    --------
-    >>> change_words(SettingChange("tag", "a", "responsive", None, ""))
-    'not set → set'
-    >>> change_words(SettingChange("purge", "a", "ab12", None, "version 1"))
-    'version 1 → erased'
-    >>> change_words(SettingChange("remove", "a", "", "version 2", None))
-    'version 2 → removed'
-    >>> change_words(SettingChange("store", "a", "", None, "version 1"))
-    'not stored → version 1'
-    """
+    """Write the values before and after a change."""
     if change.kind == PURGE:  # is stored with what it erased as its value
         return f"{change.now} → erased"
     if change.kind in OF_DOCUMENTS:
@@ -233,15 +199,7 @@ def change_words(change: SettingChange) -> str:
 
 
 def changed_names(change: SettingChange) -> tuple[str, ...]:
-    """Return the document, and the field or the other document, whose value a change is of; of a note, the group.
-
-    Examples
-    --------
-    >>> changed_names(SettingChange("purge", "a", "ab12", None, "version 1"))
-    ('a', 'SHA-256 ab12')
-    >>> changed_names(SettingChange("group-note", "jaccard 0.5", "1", None, "look again"))
-    ('group 1 (jaccard 0.5)',)
-    """
+    """Return the document, and the field or the other document, whose value a change is of; of a note, the group."""
     names = {
         GROUP_NOTE: f"group {change.other} ({change.subject})",
         CODING: "coding panel",
@@ -255,15 +213,7 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
 
 
 def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:
-    """Return a row of a dry run: the document, what changes, and the values before and after.
-
-    Examples
-    --------
-    >>> change_cells(SettingChange("never-group", "a", "b", None, "b"))
-    ('b', 'split off from a', None, '')
-    >>> change_cells(SettingChange("tag", "a", "responsive", "no", "yes"))
-    ('a', 'responsive', 'no', 'yes')
-    """
+    """Return a row of a dry run: the document, what changes, and the values before and after."""
     leaving = (change.now or change.was) if change.kind == NEVER_GROUP else None
     if leaving:
         stays = change.other if leaving == change.subject else change.subject
@@ -277,15 +227,7 @@ def _split_off(value: str | None) -> str | None:
 
 
 def changed_documents(activity: Activity, most: int) -> list[str]:
-    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words.
-
-    Examples
-    --------
-    >>> split = (SettingChange("never-group", "a", "b", None, "b"),)
-    >>> told = {"number": 1, "at": "", "by": "", "kind": "never-group", "data": {}, "undoes": None, "undone_by": None}
-    >>> changed_documents(Activity(**told, changes=split), 3)
-    ['b', 'a']
-    """
+    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words."""
     doc_ids = list[str]()
     for change in activity.changes[:most]:
         pair = [change.subject, change.other] if change.kind in (NEVER_GROUP, SAME_GROUP) else [change.subject]

@@ -141,20 +141,7 @@ _KINDS = {"code": "look like source code", "ocr": "look like OCR"}
 
 
 def difference_facts(run: DedupManifest) -> Iterator[Fact]:
-    """Count the dropped documents by what differs from the kept one, and name options that keep such documents apart.
-
-    Examples
-    --------
-    >>> run = DedupManifest(counts={"dropped": 9, "dropped_passage_replaced": 5, "dropped_passage_added": 1})
-    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
-    [('differ by one passage more', 1, False), ('differ in one passage only', 5, True)]
-    >>> run = DedupManifest(counts={"documents": 900, "dropped": 90, "dropped_other": 70, "largest_group": 80})
-    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
-    [('differ in other words', 70, True)]
-    >>> run = DedupManifest(counts={"dropped": 9, "dropped_other": 1}, parameters={"keep_apart": "numbers"})
-    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
-    [('differ in other words', 1, True)]
-    """
+    """Count the dropped documents by what differs from the kept one, and name options that keep such documents."""
     yield from nonzero(
         "pairs kept apart", run.count("pairs_kept_apart"), f"--keep-apart {run.parameters.get('keep_apart')}"
     )
@@ -200,15 +187,7 @@ def input_facts(run: DedupManifest) -> Iterator[Fact]:
 
 
 def extraction_facts(counts: ExtractionCounts, *, n_of_others: int = 0) -> Iterator[Fact]:
-    """Count the exceptions by kind, ``n_of_others`` of them in the other set; without any, the extracted documents.
-
-    Examples
-    --------
-    >>> print(*extraction_facts(ExtractionCounts(documents=9, unread=2, exceptions={"damaged": 2})))
-    exceptions: 2 (2 damaged: exceptions.csv)
-    >>> print(*extraction_facts(ExtractionCounts(documents=9)))
-    extracted from files: 9 (all completely)
-    """
+    """Count the exceptions by kind, ``n_of_others`` of them in the other set; without any, the extracted documents."""
     if not counts.exceptions:
         yield Fact("extracted from files", counts.documents, "all completely")
     else:

@@ -72,17 +72,7 @@ def _index_facts(similar: SimilarDocuments) -> Iterator[Fact]:
 
 
 def part_recall_facts(recall: PartRecall, containment: float) -> Iterator[Fact]:
-    r"""State the expected recall of both directions, the second one at the length of its parts.
-
-    Both are 0 only if none of the word 5-grams is sampled: then parts were hardly searched for, which is a warning.
-
-    Examples
-    --------
-    >>> from nearkin.planning.part_recall import PartRecall
-    >>> print(*part_recall_facts(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
-    expected recall of texts around this one: 99.8% (at containment 0.9, higher above)
-    expected recall of parts of this one: 94.2% (of 100 words; lower for shorter or repetitive parts)
-    """
+    r"""State the expected recall of both directions, the second one at the length of its parts."""
     if recall.containing_texts == recall.parts == 0:
         how = f"nearkin dedup FILE --against COLLECTION --measure containment --threshold {containment:g} --drop either"
         yield Fact(
@@ -241,13 +231,7 @@ def letters_only_groups(groups: CollectionGroups) -> set[int]:
 
 
 def tolerance_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
-    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared.
-
-    Examples
-    --------
-    >>> print(*tolerance_facts(Tolerance.of("letters", gamma=0.05), 0))
-    expected recall of pairs: 100% (exact search: every pair of texts within gamma 0.05)
-    """
+    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared."""
     if tolerance.recall == 1:
         exact = f"exact search: every pair of texts within gamma {tolerance.value:g}"
         yield Fact("expected recall of pairs", "100%", exact)
@@ -272,18 +256,7 @@ def later_facts(n_documents: int, n_decisions: int) -> Iterator[Fact]:
 
 
 def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
-    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all.
-
-    Examples
-    --------
-    >>> alike = Tolerance.of(threshold=0.35)
-    >>> for relation, jaccard in (("exact copy", 1.0), ("revised", 0.4), ("revised", 0.0), ("longer version", 0.2)):
-    ...     print(relation_words(relation, jaccard=jaccard, is_same_text=False, tolerance=alike))
-    exact copy (once normalised)
-    revised
-    no match
-    longer version
-    """
+    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all."""
     if relation == "exact copy":
         return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
     threshold = min(THRESHOLD, tolerance.value) if tolerance.measure == "jaccard" else THRESHOLD
@@ -364,14 +337,7 @@ def change_words(change: GroupChange) -> str:
 
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
-    """Give the reason why a document should be looked at.
-
-    Examples
-    --------
-    >>> row = {"change": "moved", "group_was": 2, "group": 3, "was_principal": True, "is_principal": False}
-    >>> reason_words(row, [3])
-    'moved from group 2, whose principal it was, to the new group 3'
-    """
+    """Give the reason why a document should be looked at."""
     now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
     was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
     if row["change"] == "left":
@@ -411,10 +377,7 @@ def conflicts_facts(
     n_without_label: int,
     is_bare: bool = False,
 ) -> Iterator[Fact]:
-    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids.
-
-    With a bare tag, every document has a label: the documents without the tag have the label "not TAG".
-    """
+    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids."""
     yield Fact("conflicts", conflicts.n_found, f"texts {conflicts.tolerance.in_words()}")
     yield Fact("groups with conflicts", conflicts.n_groups)
     yield from not_shown(min(len(conflicts.conflicts), conflicts.n_found) - n_shown)

@@ -56,13 +56,7 @@ def exceptions_facts(exceptions: StoredExceptions, n_shown: int) -> Iterator[Fac
 
 
 def exception_kinds(n_no_text: int, n_partial: int, n_not_stored: int = 0) -> str:
-    """Count exceptions by kind: files without a text, those with a part of it, those that were read and not stored.
-
-    Examples
-    --------
-    >>> exception_kinds(19, 3), exception_kinds(1, 0, 2)
-    ('19 without text, 3 partial', '1 without text, 2 not stored')
-    """
+    """Count exceptions by kind: files without a text, those with a part of it, those that were read and not stored."""
     return counts_text({"without text": n_no_text, "partial": n_partial, "not stored": n_not_stored})
 
 

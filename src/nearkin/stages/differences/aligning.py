@@ -1,8 +1,7 @@
 """Alignment of two texts, which yields the stretches in which they differ.
 
-Lines come first, unless the texts are wrapped differently: equal lines at both ends, and those that occur once in each
-text, anchor the two texts. Between them words are compared: runs of words that occur once in each text, longer runs
-before shorter ones, then the small stretches between them word by word. Punctuation between aligned words comes last.
+Equal lines anchor the two texts, unless they are wrapped differently; between them runs of words that occur once in
+each text, longer ones first; then single words, and last punctuation.
 
 If a limit of work is reached, the rest is one difference, and the alignment is marked as incomplete.
 """
@@ -82,14 +81,7 @@ class _Work:
 
 
 def align(a: Wording, b: Wording) -> Alignment:
-    """Find the stretches in which two texts differ.
-
-    Examples
-    --------
-    >>> found = align(Wording("rent of 100 crowns"), Wording("a rent of 250 crowns"))
-    >>> [([word.core for word in one.a], [word.core for word in one.b]) for one in found.differences]
-    [([], ['a']), (['100'], ['250'])]
-    """
+    """Find the stretches in which two texts differ."""
     work = _Work()
     differences: list[WordDifference] = []
     whole = (0, len(a.line_starts), 0, len(b.line_starts))

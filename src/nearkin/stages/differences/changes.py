@@ -1,8 +1,4 @@
-"""All stretches of characters in which two texts differ, ignoring white space.
-
-Words that the alignment treats as equal may be written differently: in capitals, with a soft hyphen, as a blank of
-another length. Those are found here, so that every changed character is shown.
-"""
+"""All stretches of characters in which two texts differ, ignoring white space."""
 
 from __future__ import annotations
 

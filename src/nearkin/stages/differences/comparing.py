@@ -1,7 +1,6 @@
 """Word-by-word comparison of two documents: their words, shared or not, and their places.
 
-Every character counts except white space, line breaks and canonically equivalent forms (Unicode NFC). The lines shown
-are those of A wherever both texts have the words.
+Every character counts except white space, line breaks and canonically equivalent forms (Unicode NFC).
 """
 
 from __future__ import annotations

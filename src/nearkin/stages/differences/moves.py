@@ -1,8 +1,7 @@
 """Changes → moves: passages that both texts have, character for character, in different places.
 
 A passage with a negation is a move only if its whole sentence is the same in both places: the negation could be about
-something else otherwise. A sentence ends with ``.!?;:`` before white space, or at a blank line. A passage beside which
-only signs changed, ≥ 500 and ≤ 500, is none.
+something else otherwise. A passage beside which only signs changed, ≥ 500 and ≤ 500, is none.
 """
 
 from __future__ import annotations
@@ -70,10 +69,7 @@ class _MovedRun:
 
 
 def find_moves(a: Wording, b: Wording, changes: Changes, ignored: Collection[Ignored] = ()) -> Moves:
-    """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
-
-    Both have the same characters, except for white space and what is ignored, so no other change hides in it.
-    """
+    """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another."""
     if changes.is_whole and min(changes.counts.n_words) < MIN_MOVED_WORDS:
         return Moves(changes.changes, {})
     tokens_a, tokens_b = _tokens(a, changes, ignored, is_a=True), _tokens(b, changes, ignored, is_a=False)
@@ -157,14 +153,12 @@ def _is_same(word: str | None, other: str | None) -> bool:
 
 
 def _before(text: str, place: int) -> str | None:
-    """Return the part of a sentence before a place; None if it is too long."""
     low = max(0, place - _LONGEST_SENTENCE)
     ends = [occurrence.end() for occurrence in _WITHIN.finditer(text, low, place)]
     return None if low and not ends else "".join(text[ends[-1] if ends else 0 : place].split())
 
 
 def _after(text: str, place: int) -> str | None:
-    """Return the part of a sentence after a place; None if it is too long."""
     if text[place - 1] in _SENTENCE_ENDS and not text[place : place + 1].strip():
         return ""
     occurrence = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)

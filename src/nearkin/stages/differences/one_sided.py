@@ -105,15 +105,6 @@ def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_
     """Return the first passages, those with a negation first, cut after at most ``most`` characters.
 
     If not all fits, a long passage with a negation begins shortly before it.
-
-    Examples
-    --------
-    >>> excerpt(("new word", "a longer passage", "not"), ((2, 0),), 6, 16)
-    Excerpt(text='not … new word …', n_words_left=3)
-    >>> excerpt(("the tenant of the cellar shall not pay",), ((0, 31),), 8, 20)
-    Excerpt(text='… shall not pay …', n_words_left=5)
-    >>> excerpt(("Ada", "Kern"), (), 2, 16)
-    Excerpt(text='Ada … Kern', n_words_left=0)
     """
     if sum(map(len, passages)) + len(_GAP) * (len(passages) - 1) <= most:
         whole = joined(passages[number] for number in _order(passages, negations_at))

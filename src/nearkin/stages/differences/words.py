@@ -1,7 +1,4 @@
-"""Words of a text, found by the character classes that shingles use.
-
-A word is a run of letters, digits and marks; in scripts written without spaces it is one character with its marks.
-"""
+"""Words of a text, found by the character classes that shingles use."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ _SPACE = re.compile("[ \n]")
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """Return a pattern for all tokens, whose group is a word."""
     word, alone, mark, ignored, space = map(_ranges_of, (WORD, ALONE, MARK, FORMAT, SPACE))
     words = f"[{alone}][{mark}{ignored}]*|[{word}{mark}][{word}{mark}{ignored}]*"
     return re.compile(rf"({words})|[^\s{space}][{mark}{ignored}]*")

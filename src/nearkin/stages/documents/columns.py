@@ -288,8 +288,7 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     """Return the columns that may be the text.
 
     Labels, names and numbers as strings do not count beside a column with more than a few words, or with objects or
-    lists. The ids, and values that look like ids, numbers, dates, hashes or addresses, never count; a column without
-    values counts where no other has more than a few words: its texts may come later.
+    lists; ids, and what looks like ids, numbers, dates, hashes or addresses, never.
     """
     columns = sample.columns
     ids = doc_id or _first_named(ID_NAMES, sample.names)
@@ -327,18 +326,7 @@ def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def check_header(names: Sequence[str], label: str) -> None:
-    """Raise SourceError if the first line of a table is probably its first record.
-
-    Examples
-    --------
-    >>> check_header(["number", "wording"], "in.csv")
-    >>> check_header(["17", "It was a dark night."], "in.csv")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.SourceError: text: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a
-    record. Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv,
-    HEADER)); if it is a header, name the text column.
-    """
+    """Raise SourceError if the first line of a table is probably its first record."""
     if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
         return
     if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
@@ -393,15 +381,7 @@ def missing_column(
 
 
 def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
-    """Say how a text inside the first of some names that is a column of objects or lists is named.
-
-    Examples
-    --------
-    >>> inside_hint(["id", "messages"], {"messages": "a list"})
-    " A text inside a list ('messages') is named by its path, such as messages[].content or messages[]."
-    >>> inside_hint(["meta"], {"meta": "an object"}, "id")
-    " A value inside an object ('meta') is named by its path, such as meta.id."
-    """
+    """Say how a text inside the first of some names that is a column of objects or lists is named."""
     inside = next((name for name in names if name in objects), None)
     if inside is None or (parameter != "text" and objects[inside] == "a list"):
         return ""

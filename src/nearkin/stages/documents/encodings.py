@@ -1,8 +1,7 @@
 """Character encodings of files: valid UTF-8 takes precedence; other text is in the named encoding.
 
-With one byte per character, including ASCII (cp1252, latin-1, …), each line is judged separately, so that a file
-concatenated from several is read correctly; other encodings are judged by the first `WINDOW_BYTES` of a file, or by all
-of a file that is one document. A byte order mark takes precedence over all of this.
+With one byte per character (cp1252, latin-1, …) each line is judged separately, because files are concatenated; other
+encodings are judged by the first `WINDOW_BYTES`.
 """
 
 from __future__ import annotations
@@ -152,15 +151,7 @@ def _is_valid(data: bytes) -> bool:
 
 
 def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault | None:
-    r"""Return why a text cannot be used, with advice; None if it can.
-
-    Examples
-    --------
-    >>> print(why_not_utf8(b"\xe4", "cp1252"))
-    wrong encoding: neither valid UTF-8 nor valid cp1252
-    >>> print(why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le"))
-    damaged: not valid utf-16-le
-    """
+    r"""Return why a text cannot be used, with advice; None if it can."""
     try:
         data.decode()
     except UnicodeDecodeError as error:

@@ -71,16 +71,7 @@ class StreamFault(Exception):
 
 
 def truncated_input(name: str, fault: StreamFault | str, n_documents: int = 0) -> TruncatedInputError:
-    """Return the error for a damaged file.
-
-    Examples
-    --------
-    >>> raise truncated_input("a.jsonl.gz", "the gzip stream is truncated", 395)
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.TruncatedInputError: a.jsonl.gz: the gzip stream is truncated, after 395 documents. Get the file
-    again, or add --on-error skip to use what comes before the damage.
-    """
+    """Return the error for a damaged file."""
     after = f", after {counted(n_documents, 'document')}" if n_documents else ""
     return TruncatedInputError(
         f"{name}: {fault}{after}. Get the file again, or add --on-error skip to use what comes before the damage."

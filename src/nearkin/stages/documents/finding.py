@@ -1,8 +1,4 @@
-"""Files that the arguments of a command name, and what is not read among them.
-
-Markers and descriptions that Spark, Hive and Hugging Face write beside tables are skipped by name, and listed. A folder
-of nothing but tables is a folder of tables; in any other each file is a document.
-"""
+"""Files that the arguments of a command name, and what is not read among them."""
 
 from __future__ import annotations
 
@@ -231,8 +227,6 @@ def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = 
 
 
 def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
-    """Return the regular files below a folder, sorted."""
-
     def refuse(error: OSError) -> None:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 

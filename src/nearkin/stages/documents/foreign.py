@@ -1,8 +1,4 @@
-"""Files that are neither plain text nor a supported table, recognised by their first bytes.
-
-Archives and images contain no readable text; all other bytes that are no text are an unreadable document. HTML pages
-and mailboxes are refused as well, because the markup would be compared, but ``--format file`` reads them unchanged.
-"""
+"""Files that are neither plain text nor a supported table, recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -105,7 +101,6 @@ def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
 
 
 def _mail(text: bytes) -> str | None:
-    """Recognise messages with an encoded body."""
     names, place = set(), 0
     of_content = []
     while (field := _FIELD.match(text, place)) is not None:

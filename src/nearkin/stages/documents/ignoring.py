@@ -1,7 +1,4 @@
-"""Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers.
-
-A passage is a literal text, a run of words, or a pattern of RE2, which takes linear time.
-"""
+"""Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers."""
 
 from __future__ import annotations
 
@@ -196,7 +193,6 @@ class Ignored:
         return (*(PATTERN + pattern for pattern in self.patterns), *(LITERAL + literal for literal in self.literals))
 
     def _without(self, texts: pa.LargeStringArray, passage: str) -> pa.LargeStringArray:
-        """Remove a passage, and note whether it was there."""
         if passage.startswith(PATTERN):
             pattern = f"(?mi:{passage.removeprefix(PATTERN)})"
             left = pc.replace_substring_regex(texts, pattern, " ")
@@ -214,7 +210,6 @@ NOTHING = Ignored()
 
 
 def _shortened(passage: str) -> str:
-    """Quote a passage; of a long one, only its beginning."""
     return repr(passage) if len(passage) <= _MAX_PASSAGE else f"{passage[:_MAX_PASSAGE]!r}…"
 
 

@@ -1,7 +1,7 @@
 """Links between editions of Wikipedia, from articles to those in another language on the same subject.
 
-Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``; since then they are in a separate table,
-whose dump (``…-langlinks.sql.gz``) refers to articles by page number.
+Dumps up to 2013 have them in the text of the articles, ``[[en:Title]]``, later ones in a table
+(``…-langlinks.sql.gz``).
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[st
 
 
 def _title(linked: str) -> str:
-    """Return the title that a link names, as the other edition writes it."""
     title = html.unescape(linked.partition("#")[0].replace("_", " ")) if len(linked) < _LONGEST_TITLE else ""
     title = " ".join(title.split())
     return title[:1].upper() + title[1:]
@@ -139,7 +138,6 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
 
 
 def _unescaped(literal: bytes) -> str:
-    """Return the characters that an SQL string represents."""
     if b"\\" in literal or b"'" in literal:
         literal = _ESCAPE.sub(
             lambda occurrence: _ESCAPED.get(occurrence[1], occurrence[1]) if occurrence[1] else b"'", literal

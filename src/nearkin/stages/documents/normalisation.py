@@ -227,9 +227,8 @@ class _Numbered(NamedTuple):
 def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Remove line numbers and Bates numbers in the margin of most lines or pages.
 
-    Line numbers: most lines of wrapped prose begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and
-    then again from 1; or they end so, after a tab or two spaces. Bates numbers: lines of capitals and at least five
-    digits, or fewer with a zero in front, which count upwards from page to page.
+    Line numbers begin or end most lines of wrapped prose, 1, 2, 3, …, at most to 60, and then again from 1. Bates
+    numbers are lines of capitals and digits that count upwards from page to page.
     """
     may_have = pa.array((line_flags(*text_buffers(texts)) & NUMBERS) > 0)
     bare = [_without_numbers(text) for text in texts.filter(may_have).to_pylist()]

@@ -163,10 +163,9 @@ def read_batches(
     """Yield the documents of a source in batches.
 
     An unreadable record becomes a row with a null text and a ``problem``; so does a text that is not UTF-8, or longer
-    than the source allows. In tables, texts that are not UTF-8 are returned unchanged.
+    than the source allows.
 
-    The ids of a source are int64 while all are integers; from the first batch with another id on they are strings. Any
-    ``batch_bytes`` gives the same rows.
+    The ids of a source are int64 while all are integers; from the first batch with another id on they are strings.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def problem_batch(ids: IdType, line: int, problem: RecordFault | str) -> pa.Reco
 
 
 class IdKind(IntEnum):
-    """Kind of the ids of some documents. For several parts of a corpus, the greatest kind applies.
+    """Kind of the ids of some documents.
 
     The *id* of a document is what the user gave, or nothing. Its *name* always exists and is unique: the id, or the
     place of the document if it has none.
@@ -159,8 +159,7 @@ def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind)
 class IdType:
     """Type of a source's ids: undecided, integers, strings.
 
-    The first batch with an id decides. A source of integers in which a string occurs later is widened to large_string
-    for good. No id is lost, because an integer is written in only one way.
+    The first batch with an id decides.
     """
 
     is_string: bool | None = None

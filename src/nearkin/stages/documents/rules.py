@@ -136,12 +136,6 @@ def parse_share(given: str | float) -> float:
 
 
 def too_long(n_bytes: int | None, max_document_bytes: int) -> RecordFault:
-    """Return the fault of a document that exceeds the maximum size; None: its size is unknown.
-
-    Examples
-    --------
-    >>> print(too_long(10 << 30, 64 << 20))
-    too large: longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)
-    """
+    """Return the fault of a document that exceeds the maximum size; None: its size is unknown."""
     size = "" if n_bytes is None else f"{counted(n_bytes, 'byte')}; "
     return RecordFault("too large", f"longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})")

@@ -1,8 +1,4 @@
-"""Bytes of a file made readable: counted, decompressed, in UTF-8, without a byte order mark.
-
-Only the requested part of a file is held: a compressed file that expands to terabytes is processed in
-pieces.
-"""
+"""Bytes of a file made readable: counted, decompressed, in UTF-8, without a byte order mark."""
 
 from __future__ import annotations
 
@@ -377,8 +373,7 @@ _KEPT_BYTES = 16 << 20
 def keep_memory() -> None:
     """Let glibc keep memory that texts have left.
 
-    Else each page comes again by a page fault, a fifth of the time of a short file. Once a large piece has been freed,
-    it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
+    Else each page comes again by a page fault, a fifth of the time of a short file.
     """
     bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 

@@ -48,7 +48,7 @@ def look_like_ocr(texts: Sequence[str]) -> list[bool]:
     """Whether each text has many misread words: 3 in 100 words of five letters and more.
 
     A word counts as misread if it has letters and digits, or if another word that occurs at least four times as often
-    has another letter at one place. Words inflect: their ends do not count, nor does a vowel for a vowel.
+    has another letter at one place.
     """
     words = [_WORD.findall(text[:_MAX_CHARACTERS].lower())[:_MAX_WORDS] for text in texts]
     counts = Counter(word for of_text in words for word in of_text if len(word) in _LENGTHS)

@@ -1,6 +1,6 @@
 """TMX, the exchange format of translation memories: units of a text in several languages.
 
-Source: "TMX 1.4b Specification", LISA OSCAR, 2005. A file of any size streams through expat (see :mod:`.xml_stream`).
+Source: "TMX 1.4b Specification", LISA OSCAR, 2005.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Pages of a dump of Wikipedia, or of any MediaWiki, and their text: what a reader would read as the text of wikitext.
 
-A dump is XML in MediaWiki's export format, of any version. What is innermost in wikitext goes first, again and again;
-mwparserfromhell (0.7.2) takes quadratic time if tags, comments or links are not closed. Templates are not expanded:
-their output is lost.
+What is innermost in wikitext goes first, again and again; mwparserfromhell (0.7.2) takes quadratic time if tags,
+comments or links are not closed.
 """
 
 from __future__ import annotations
@@ -145,8 +144,7 @@ def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
 
     Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
     links are removed; labels of links stay. ``hidden`` has lower-case prefixes of links that are not shown, such as
-    "file". Unclosed elements are text, except comments, which last to the end. The result is never longer than the
-    input, in characters.
+    "file". Unclosed elements are text, except comments, which last to the end.
     """
     text = _without_unread(without_comments(wikitext))
 

@@ -1,6 +1,6 @@
 """Streaming XML reader based on expat, which resolves nothing.
 
-The document type is not fetched, and a file with entities of its own is refused: they can expand to any size.
+A file with entities of its own is refused: they can expand to any size.
 """
 
 from __future__ import annotations

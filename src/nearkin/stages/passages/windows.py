@@ -2,8 +2,7 @@
 
 A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
 follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
-the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So a
-passage in many places stays one if a few of them have another word somewhere.
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible.
 """
 
 from __future__ import annotations
@@ -92,8 +91,7 @@ class Windows:
     def occurrences(self, flags: U8) -> tuple[Spans, I64, U32]:
         """Return the occurrences of all passages, the passage of each, and the class of the first window of each.
 
-        Passages are numbered by their first occurrence. Occurrences with the same first class and length have the same
-        words.
+        Occurrences with the same first class and length have the same words.
         """
         follows = following(self.places, self.first, self.counts)
 

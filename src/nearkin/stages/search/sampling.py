@@ -1,8 +1,5 @@
 """Sampled shingles, for containment: the shingles of every set whose hash is below a common bound.
 
-If A lies in B, the sample of A is also in the sample of B, however much longer B is; bands, which need a high Jaccard
-similarity, would miss it.
-
 Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997 (its "0 mod m" samples).
 """
 

@@ -1,7 +1,6 @@
 """MinHash by Fast Similarity Sketching.
 
-On short documents its error is 0.7 times that of MinHash, and it is never larger. Long documents are sketched in one
-pass.
+On short documents its error is 0.7 times that of MinHash, and it is never larger.
 
 Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
 1704.04370.

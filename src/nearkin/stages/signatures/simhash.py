@@ -164,8 +164,6 @@ def as_words(rows: U8) -> U32:
 def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:
     """Return the bytes of some features, ascending indices, as input of hashes that need more than 64 bits.
 
-    Character n-grams are UTF-8; the 64-bit hash of a word n-gram, lowest byte first, stands for all ways to write it.
-
     Returns
     -------
     data, starts, ends : uint8 array, int64 arrays of shape (n,)

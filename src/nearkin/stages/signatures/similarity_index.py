@@ -1,7 +1,6 @@
 """Similarity index: one number per document, with which a single SQL query finds similar documents.
 
-Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. The quality of such a number is
-measured in labs/pages/similarity-index.md.
+Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia.
 """
 
 from __future__ import annotations
@@ -64,16 +63,6 @@ class TextStream:
         only at their first occurrence. D: B and C together.
     stops
         Stop words in the form of `bare_words`; by default `stop_words`.
-
-    Examples
-    --------
-    >>> texts = pa.array(["Four score, and seven! Years; the fore-score"], pa.large_string())
-    >>> TextStream("words", "A").words(texts)
-    [['four', 'score', 'and', 'seven', 'years', 'the', 'fore-score']]
-    >>> TextStream("soundex", "A").words(texts)
-    [['F600', 'S600', 'A530', 'S150', 'Y620', 'T000', 'F626']]
-    >>> TextStream("words", "B").words(texts)
-    [['score', 'fore-score']]
     """
 
     name: StreamName
@@ -144,13 +133,11 @@ class _Words:
     bounds: I64
 
     def without(self, is_left_out: Bool) -> _Words:
-        """Return the words without some distinct words."""
         is_kept = ~is_left_out[self.ids]
         n_kept = np.concatenate([[0], np.cumsum(is_kept)])
         return replace(self, ids=self.ids[is_kept], offsets=n_kept[self.offsets])
 
     def coded(self) -> _Words:
-        """Replace each word by its Soundex code; equal codes have the same number."""
         numbers, spelt = dict[str, int](), self.data.tobytes()
         codes = [_code(spelt[a:b]) for a, b in self.bounds.tolist()]
         becomes = np.array([numbers.setdefault(code, len(numbers)) for code in codes], np.int32)
@@ -160,17 +147,14 @@ class _Words:
         return _Words(data, becomes[self.ids], self.offsets, np.stack([ends[:-1], ends[1:]], axis=1))
 
     def first_occurrences(self) -> _Words:
-        """Return each word of a text once."""
         ids, offsets = first_ids(self.ids, self.offsets, n_distinct=len(self.bounds))
         return replace(self, ids=ids, offsets=offsets)
 
     def most_frequent(self, most: int) -> _Words:
-        """Return the most frequent words of each text."""
         ids, offsets = frequent_ids(self.ids, self.offsets, n_distinct=len(self.bounds), most=most)
         return replace(self, ids=ids, offsets=offsets)
 
     def shingles(self, k: int) -> tuple[I32, I64]:
-        """Return the hash of every k-gram."""
         return word_shingles(self.ids, self.offsets, *hash_words(self.data, self.bounds), length=k)
 
 
@@ -214,7 +198,6 @@ def soundex(word: str) -> str:
 
 
 def _code(word: bytes) -> str:
-    """Return a code; see `soundex`."""
     code = _codes.get(word)
     if code is None:
         if len(_codes) >= _MAX_CODES:

@@ -38,7 +38,6 @@ class _SparseProjection:
 
     @property
     def n_nonzero(self) -> int:
-        """Number of entries of a vector that are not 0."""
         return max(1, round(math.sqrt(self.bits) if self.density is None else self.bits * self.density))
 
     def _named(self, kind: str) -> str:

@@ -1,7 +1,6 @@
 """Measures of similarity, as named by ``--measure``; one object for each.
 
-`MEASURES` has them all. A measure defines how it is computed from counted shingles, its columns in ``pairs.parquet``,
-and the search that finds its pairs. This module imports no array library, so that help texts can list it.
+This module imports no array library, so that help texts can list it.
 
 Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On
 the resemblance and containment of documents", 1997.

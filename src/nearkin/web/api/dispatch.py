@@ -94,7 +94,6 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
 
 
 def _in_words(answer: object) -> str:
-    """Return the answer of a change as JSON, for its job."""
     return msgspec.json.encode(as_json(answer.answer if isinstance(answer, OperationAnswer) else answer)).decode()
 
 
@@ -109,7 +108,6 @@ def _segments(request: Request) -> list[str]:
 
 
 def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
-    """Return the operation at a path, with the parameters in the path."""
     there = [
         (operation, given) for operation in OPERATIONS if (given := _match(operation.segments, segments)) is not None
     ]
@@ -145,7 +143,6 @@ def _outside_path(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Seq
 
 
 def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
-    """Return the error of a value with its place in the request; any other one as it is."""
     name = error.parameter
     if name is None or name not in fields_of(operation.query):
         return error
@@ -163,7 +160,6 @@ def _check_value(place: str, parameters: object) -> None:
 
 
 async def _body(operation: Operation, request: Request) -> Any:
-    """Return the body, decoded if it is JSON."""
     if operation.body is None:
         return None
     encoding = request.headers.get("content-encoding", "identity")

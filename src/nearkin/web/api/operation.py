@@ -130,7 +130,6 @@ def answer_type(answer: type, **others: Any) -> Any:
 
 
 def _types(answer: Any) -> dict[str, object]:
-    """Return the types of the fields of an answer as JSON."""
     types, hints = dict[str, object](), get_type_hints(answer)
     for name in json_names(answer):
         kind = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
@@ -140,7 +139,6 @@ def _types(answer: Any) -> dict[str, object]:
 
 
 def _as_type(hint: Any) -> Any:
-    """Return the type of a value as JSON."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind is tuple:
         return list[_as_type(parts[0])]  # type: ignore[misc]

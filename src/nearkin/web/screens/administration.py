@@ -229,7 +229,6 @@ def digest_of(data: object) -> str:
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
-    """Return the figures of the stored groups at each tolerance."""
     names = ("n_groups", "n_documents", "n_not_grouped", "n_decisions")
     with service.collection.opened.store.reading() as connection:
         stored = [stored_groups(connection, grouping, limit=1) for grouping in _tolerances(connection)]
@@ -252,7 +251,6 @@ def _other_audits(service: ReviewService) -> list[str]:
 
 
 def _libraries() -> dict[str, str]:
-    """Return the versions of the libraries that results depend on."""
     versions = {str(distribution.metadata["Name"]).lower(): distribution.version for distribution in distributions()}
     return {name: versions[name] for name in _USED if name in versions}
 
@@ -319,7 +317,6 @@ def pairs_table(service: ReviewService, query: PairsQuery) -> pa.Table:
 
 
 def _number(service: ReviewService, query: PairsQuery) -> int | None:
-    """Return the number of the requested run; None if there are no runs."""
     runs = service.runs.of_pairs
     return query.run if query.run is not None or not runs else runs[0].number
 

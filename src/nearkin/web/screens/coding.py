@@ -217,7 +217,6 @@ def _rows(connection: Connection, queue: Sequence[str], place: int, done: Set[st
 
 
 def _title(document_details: DocumentDetails) -> str:
-    """Return the subject of a mail, else the first line of the text."""
     mail = document_details.origin.mail if document_details.origin is not None else None
     return (mail.subject if mail is not None and mail.subject else "") or _first_line(document_details.text)
 
@@ -310,7 +309,6 @@ def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, result: 
 
 
 def _asked_by(place: str) -> CodeQuery:
-    """Return the queue of the page from which a form came."""
     parts = urlsplit(own_address(place))
     return parsed_query(CodeQuery, parameters_in(parts.query)) if parts.path == "/code" else CodeQuery()
 

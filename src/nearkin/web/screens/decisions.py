@@ -169,7 +169,6 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
 
 
 def _landing(service: ReviewService, place: str, result: ActivityResult, job: int | None) -> GoTo:
-    """Return to the page of a form; to the list of groups if its group is gone."""
     going, place_query = back_to(place, result, job), _asked_by(place)
     if going.path == "/group" and place_query.number is not None:
         with service.collection.opened.store.reading() as connection:
@@ -187,7 +186,6 @@ class _PlaceQuery(GroupingQuery, kw_only=True):
 
 
 def _asked_by(place: str) -> _PlaceQuery:
-    """Return the groups of a page; if it has none, those at the default tolerance."""
     try:
         place_query = parsed_query(_PlaceQuery, _parameters(place.partition("?")[2]))
         _ = place_query.tolerance  # a page of a document may have another measure, or a number of another meaning
@@ -198,8 +196,6 @@ def _asked_by(place: str) -> _PlaceQuery:
 
 def back_to(place: str, result: ActivityResult, job: int | None = None) -> GoTo:
     """Return the address of the page from which a form came, with the number of the activity, and of a job if given.
-
-    Without a number, it says that nothing was changed.
 
     Only the path and the parameters of an own page count; anything else leads home.
 
@@ -218,7 +214,6 @@ def back_to(place: str, result: ActivityResult, job: int | None = None) -> GoTo:
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:
-    """Return the parameters of a query string, repeated ones as lists."""
     values_of = dict[str, list[str]]()
     for name, value in _parameters(query):
         values_of.setdefault(name, []).append(value)
@@ -340,11 +335,7 @@ def tag_fields(service: ReviewService) -> list[str]:
 
 
 def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
-    """Gather conflicts by group; groups with the most similar contradicting texts come first.
-
-    If there are more conflicts than were compared, the last group may lack some, and is omitted unless it is the only
-    one.
-    """
+    """Gather conflicts by group; groups with the most similar contradicting texts come first."""
 
     def key(conflict: Conflict) -> tuple[int | None, int | None]:
         return conflict.group, None if conflict.group is not None else conflict.a.content

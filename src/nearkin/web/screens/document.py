@@ -51,8 +51,7 @@ _MAX_WITH_PASSAGE, _MAX_OF_PASSAGE = 500, 5_000
 class Slider:
     """Range of the tolerance of a measure on the screen.
 
-    ``label`` names the measure, ``low`` and ``high`` are the ends of the slider, ``step`` its step. Up to ``high`` a
-    larger value finds more if ``is_distance``, and less otherwise.
+    ``label`` names the measure, ``low`` and ``high`` are the ends of the slider, ``step`` its step.
     """
 
     label: str
@@ -260,14 +259,7 @@ def _compared(service: ReviewService, query: CompareQuery) -> ComparedDocuments:
 
 
 def ticks(comparison: Comparison, n_characters: int) -> dict[int, int]:
-    """Return the first difference at each place of the strip, by its place among the characters of A in thousandths.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> ticks(compare_texts("one is three or", "two is four or"), 15)
-    {0: 1, 464: 2}
-    """
+    """Return the first difference at each place of the strip, by its place among the characters of A in thousandths."""
     numbers = dict[int, int]()
     for difference in comparison.differences:
         place = min(_N_TICKS - 1, _N_TICKS * difference.start_a // max(1, n_characters))
@@ -464,7 +456,6 @@ def since_table(service: ReviewService, query: SinceQuery) -> pa.Table:
 
 
 def _waves(service: ReviewService, query: SinceQuery) -> tuple[list[str], str | None]:
-    """Return the waves at whose end the groups are known, and the requested wave."""
     with service.collection.opened.store.reading() as connection:
         waves = known_waves(connection, query.tolerance)
     return waves, query.wave or (waves[max(0, len(waves) - 2)] if waves else None)

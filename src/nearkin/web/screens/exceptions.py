@@ -73,10 +73,7 @@ def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredEx
 
 
 def store_read_again(collection: Collection, sent: SentAgain, progress: Progress, *, by: str) -> str:
-    """Store the texts under the ids and in the waves of their exceptions; count them in words.
-
-    A document that was stored since is left as it is.
-    """
+    """Store the texts under the ids and in the waves of their exceptions; count them in words."""
     by_wave, n_stored = dict[str, dict[str, FileReadAgain]](), 0
     for file in sent.readable:
         if file.exception is not None and not collection.has_document(file.exception.doc_id):

@@ -72,8 +72,7 @@ def members_table(service: ReviewService, query: SizesQuery) -> pa.Table:
 def overlay_archive(service: ReviewService, _: Visitor, query: OverlayQuery) -> bytes:
     """Return a ZIP archive of the overlay and of the parameters that made it.
 
-    Documents that were added or changed since the groups were updated, and have the text of no member, are left out,
-    and listed in a file of their own: an overlay would overwrite their values in the review tool with "no group".
+    Documents that were added or changed since the groups were updated are left out, and listed in a file of their own.
     """
     members = stored_members(service.collection.opened, query.tolerance)
     with service.collection.opened.store.reading() as connection:
@@ -312,10 +311,7 @@ def update_groups(service: ReviewService, query: GroupingQuery, *, by: str) -> J
 
 
 def begin_update(service: ReviewService, query: GroupingQuery, *, by: str) -> int | None:
-    """Update the groups; return the number of the job if it failed or takes long, None if it is done.
-
-    A decision is stored before. That the groups could not be updated must not look as if it was not.
-    """
+    """Update the groups; return the number of the job if it failed or takes long, None if it is done."""
     begun = service.jobs.update_groups(query.tolerance, by=by)
     with contextlib.suppress(NearkinError):  # the job has its message
         service.jobs.wait(begun.number)
@@ -375,7 +371,6 @@ def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
 
 
 def _export(service: ReviewService, query: GroupingQuery) -> dict[str, object]:
-    """Return the values for the part of the page about the export."""
     with service.collection.opened.store.reading() as connection:
         n_documents = stored_groups(connection, query.tolerance, limit=1).n_documents
         n_left = _n_not_compared(service, connection, query.tolerance) if n_documents <= _MAX_EXPORTED else 0
@@ -436,10 +431,7 @@ def representatives_table(service: ReviewService, query: RepresentativesQuery) -
 
 
 def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
-    """Compare all texts with the principals of their groups, in the background if that takes long.
-
-    Each comparison is stored, so a job that is begun again continues where an interrupted one ended.
-    """
+    """Compare all texts with the principals of their groups, in the background if that takes long."""
     opened, tolerance = service.collection.opened, body.tolerance
 
     def work(progress: JobProgress) -> str:

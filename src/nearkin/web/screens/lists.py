@@ -198,17 +198,7 @@ class SizeRow:
 
 
 def size_rows(groups: StoredGroups) -> list[SizeRow]:
-    """Return the bars of a chart of sizes.
-
-    Examples
-    --------
-    >>> from nearkin.collection.tolerance import Tolerance
-    >>> from nearkin.collection.groups.current import SizeCount
-    >>> sizes = SizeCount(2, 10), SizeCount(5, 1), SizeCount(30, 5)
-    >>> found = StoredGroups(tolerance=Tolerance.of(), groups=(), sizes=sizes, n_not_grouped=0, is_stored=True)
-    >>> [(one.label, one.n_groups, one.width) for one in size_rows(found)]
-    [('2', 10, 20), ('3', 0, 0), ('4–5', 1, 2), ('6–10', 0, 0), ('11–20', 0, 0), ('21 or more', 5, 10)]
-    """
+    """Return the bars of a chart of sizes."""
     counts = [
         sum(
             size.n_groups

@@ -30,11 +30,7 @@ _Signature = tuple[int, ...]
 
 
 def usual_users_file(place: Place, collection: str) -> Path:
-    """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``.
-
-    A restored copy of a database has the id of its original but users of its own, so the name has its address as it is
-    written. A directory keeps its users when it is moved.
-    """
+    """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``."""
     name = collection if place.directory is not None else place.name_outside(collection)
     return usual_configuration() / "users" / f"{name}.json"
 

@@ -138,7 +138,6 @@ class UserSignIn:
     async def _signed_in(
         self, fields: dict[str, str] | None, headers: Headers, sender: str, settings: ServiceSettings
     ) -> Response:
-        """Begin a session if name and password are right."""
         if fields is None:
             return refused(413, "The form is too large.")
         going, token = fields.get("going", "/"), cookie_of(headers, settings.form_cookie) or ""
@@ -172,7 +171,6 @@ class UserSignIn:
         return with_session(answer, self._sessions.begin(user), settings)
 
     async def _is_right(self, user: User | None, password: str) -> bool:
-        """Whether a password is that of a user; a name that no user has takes as long."""
         self._n_waiting += 1
         try:
             async with self._turns:

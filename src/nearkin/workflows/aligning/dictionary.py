@@ -51,8 +51,7 @@ def read_dictionary(
 ) -> DictionaryRead:
     """Make a table from a dictionary with lines of a word, a tab, and its translation; further columns are ignored.
 
-    Only entries of one word on each side are used, since a word of a phrase does not translate the words of the other
-    phrase. All translations of a word have equal probability.
+    Only entries of one word on each side are used.
 
     Parameters
     ----------

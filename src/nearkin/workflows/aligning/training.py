@@ -105,10 +105,7 @@ def train(
     resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Aligned:
-    """Learn a translation table.
-
-    It becomes one file that appears whole, so nothing can be resumed: `runs.result_file` checks it, and no `JobRun`.
-    """
+    """Learn a translation table."""
     options, resources = options or AlignOptions(), resources or Resources()
     meter = Meter(progress or Silent())
     words = TableWords(corpus.source, corpus.target, options.stem)

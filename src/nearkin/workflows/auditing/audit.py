@@ -69,13 +69,7 @@ def is_collection(place: str | Path) -> bool:
 
 
 def what_holds(command: object) -> str:
-    """Say which results a directory holds.
-
-    Examples
-    --------
-    >>> what_holds("sign"), what_holds("families COLLECTION")
-    ('holds the results of nearkin sign', 'holds the form groups of a collection')
-    """
+    """Say which results a directory holds."""
     if command == FAMILIES_OF_COLLECTION:
         return "holds the form groups of a collection"
     return f"holds the results of nearkin {command}"

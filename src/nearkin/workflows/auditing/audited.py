@@ -76,17 +76,7 @@ def audit_recall(estimate: AuditEstimate) -> tuple[str, str]:
 def prediction_fact(
     label: str, estimate: AuditEstimate, predicted: float | None, *, high: float | None = None, claims_all: bool
 ) -> Fact:
-    """Compare the predicted recall, or its range up to ``high``, with the measured one.
-
-    Examples
-    --------
-    >>> from nearkin.planning.audit import estimate_recall
-    >>> print(prediction_fact("predicted", estimate_recall([10, 10], [9, 8], n_population=2), 0.9, claims_all=False))
-    predicted: 90.00% (5.00 points above the recall)
-    >>> found = estimate_recall([10], [9], n_population=1)
-    >>> print(prediction_fact("predicted", found, 0.8, high=0.95, claims_all=False))
-    predicted: 80.00% to 95.00% (the recall is in the range)
-    """
+    """Compare the predicted recall, or its range up to ``high``, with the measured one."""
     if predicted is None:
         return Fact(label, "–", "not known")
     value = share_percent_text(predicted)
@@ -211,10 +201,7 @@ Pair = tuple[str, str, float]
 
 
 class PairTally:
-    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed.
-
-    Unless ``is_across`` two collections, two sampled documents miss each other, which is listed once.
-    """
+    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed."""
 
     def __init__(self, n_sampled: int, *, is_across: bool = False, most: int = MAX_MISSED) -> None:
         self._n_true, self._n_found = np.zeros((2, n_sampled))

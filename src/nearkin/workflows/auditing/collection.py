@@ -128,7 +128,6 @@ def _queryable(connection: Connection, measure: Measure, current: I64) -> I64:
 
 
 def _found(collection: OpenedCollection, seen: Snapshot, sample: I64, tolerance: Tolerance, progress: Progress) -> U64:
-    """Query each sampled content; return the keys of the results."""
     progress.start("ask", len(sample), "documents")
     keys: list[U64] = []
     for batch in _contents(seen.connection, sample):
@@ -147,7 +146,6 @@ def _contents(connection: Connection, numbers: I64) -> Iterator[list[Content]]:
 
 
 def _named(connection: Connection, sampled: I64, other: I64, similarities: F64) -> Iterator[Pair]:
-    """Yield the pairs, with the first document of each text."""
     names: dict[int, str] = {}
     for contents_here in in_slices(np.unique(np.concatenate([sampled, other])).tolist()):
         query = select(documents.c.content, documents.c.doc_id).where(

@@ -65,7 +65,6 @@ class _Reported:
         return pa.chunked_array(list(self.ids), pa.large_string()).unique()
 
     def with_more(self, *ids: pa.Array) -> _Reported:
-        """Add documents, each with a text and a group of its own."""
         given = [pa.chunked_array(ids)] if self.is_one_set else [pa.chunked_array([doc_id]) for doc_id in ids]
         listed = [pa.chunked_array([side, *more.chunks]).unique() for side, more in zip(self.ids, given)]
         texts = [np.concatenate([own, np.arange(len(own), len(all_))]) for own, all_ in zip(self.texts, listed)]

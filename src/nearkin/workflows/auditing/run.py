@@ -1,7 +1,4 @@
-"""Audit of a finished run of ``nearkin dedup``: a sample compared with the whole input, by the measure of the run.
-
-Exact copies are one text, as in the run: digests find all of them, so counting them would inflate the recall.
-"""
+"""Audit of a finished run of ``nearkin dedup``: a sample compared with the whole input, by the measure of the run."""
 
 from __future__ import annotations
 

@@ -105,8 +105,7 @@ def check_stream(
 ) -> StreamSummary:
     """Check every line of a stream, in order, and store documents on request.
 
-    Lines that have arrived together are stored in one transaction. ``answered`` is called when it has ended, so a
-    document that was reported as stored is never lost.
+    Lines that have arrived together are stored in one transaction.
     """
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(
@@ -224,8 +223,8 @@ def arriving_lines(
 ) -> Iterator[list[ArrivedLine]]:
     """Yield the lines that have arrived, in batches of at most ``max_lines`` and about 4 MiB.
 
-    A batch is yielded as soon as one line is complete and no more can be read (``read1``) without waiting, so a program
-    that waits for the answer to a line gets it. Of a line that is too long nothing is kept.
+    A batch is yielded as soon as a line is complete and no more can be read without waiting, so a program that waits
+    for its answer gets it.
     """
     parts, n_held, n_dropped, number = list[bytes](), 0, 0, 0  # of the line whose end has not arrived
     lot, n_bytes = list[ArrivedLine](), 0

@@ -25,15 +25,6 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     list of str
         In file order, each once. Blanks around them stay: a collection may have ``a`` and ``a ``, and a command that
         erases must not take one for the other.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "old.csv")
-    ...     n = file.write_text("doc_id,reason\na-1,expired\na-2,withdrawn\n")
-    ...     read_ids(file)
-    ['a-1', 'a-2']
     """
     if column is None and not sheets.has_columns(path) and sheets.load_file_rows(path, encoding) is None:
         values = [line.removesuffix("\r") for line in sheets.text_of(path, encoding).split("\n")]

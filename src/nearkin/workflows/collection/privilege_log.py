@@ -94,7 +94,6 @@ def _calls(connection: Connection, fields: list[str], value: str) -> dict[str, t
 
 
 def _headers(connection: Connection, doc_ids: list[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the headers of documents, or those of the mails that they are attached to."""
     joined = documents.outerjoin(origins, origins.c.row == documents.c.row)
     query = select(documents.c.doc_id, documents.c.row, family_key()).select_from(joined).where(documents.c.is_current)
     rows = dict[str, tuple[int, str]]()

@@ -110,7 +110,6 @@ class BandSearch(Search):
         save_arrays(self._small(chunk), {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
 
     def _write_prefixes(self, counts: U32) -> None:
-        """Write the rarest elements of each small set."""
         save_arrays(self._counts_file, {"counts": counts})
         for chunk, written in zip(self.corpus.chunks, self._entry_files, strict=True):
             path = self._small(chunk)
@@ -214,7 +213,6 @@ class SampleSearch(Search):
         return Occurrences.of(sets.hashes)
 
     def _write_leads(self, counts: U32) -> U64:
-        """Write the rarest elements of each small set."""
         leads: list[U64] = [np.zeros(0, np.uint64)]
         for chunk in self.corpus.chunks:
             stored = load_arrays(self._small(chunk))

@@ -425,7 +425,6 @@ def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
 
 
 def _from_both_sides(matches: Matches) -> Matches:
-    """Return every pair twice, in both directions."""
     there = (matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right)
     back = (matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left)
     left, right, n_common, n_left, n_right = (np.concatenate(pair) for pair in zip(there, back, strict=True))

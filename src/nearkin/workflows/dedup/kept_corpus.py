@@ -103,9 +103,7 @@ def write_kept(
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
-    Lines stay byte for byte, CSV and TSV keep their header and records, Parquet its columns, text files are copied;
-    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The files have the
-    same relative paths under ``out`` as in the folder that all sources share.
+    The files have the same relative paths under ``out`` as in the folder that all sources share.
 
     Parameters
     ----------

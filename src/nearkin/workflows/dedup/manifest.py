@@ -175,14 +175,7 @@ def _by_name(names: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Write the counts as one line for the console.
-
-    Examples
-    --------
-    >>> some = {"documents": 4, "unique": 2, "exact_copy": 1, "near_duplicate": 1, "kept": 2, "groups": 1, "pairs": 1}
-    >>> counts_in_words(some | {"pairs_of_exact_copies": 1})
-    '4 documents: 2 unique, 1 exact copy, 1 near-duplicate; 2 kept; 1 group; 2 pairs (1 of exact copies)'
-    """
+    """Write the counts as one line for the console."""
     by_reason = []
     for reason in REASONS:
         if n := counts.get(counted_as(reason), 0):

@@ -221,10 +221,7 @@ def _sharing_rare(sets: ShingleSets, options: DedupOptions, counts: U32, sides: 
 def predicted(
     plan: Plan, sample: Sample, corpus: Corpus, sizes: Sizes, options: DedupOptions, counts: U32 | None
 ) -> Plan:
-    """Return the plan with the unrelated pairs that share rare shingles by their ``counts``, if any text is so short.
-
-    More texts are sampled than for the choice of the search: of forms, a few pairs in a million are compared.
-    """
+    """Return the plan with the unrelated pairs that share rare shingles by their ``counts``, if a text is so short."""
     if not isinstance(plan, BandPlan) or counts is None or not counts.any() or len(sample.sizes) == sample.n_documents:
         return plan  # what all documents say was counted already
     nodes = np.flatnonzero(sizes.n_shingles <= plan.exact_up_to(options.threshold))

@@ -374,7 +374,6 @@ class InputAgain:
 
 
 def _check_outside(files: Sequence[InputFile], out: Path) -> None:
-    """Refuse a directory in which a file of the input lies, and could be replaced."""
     place = out.resolve()
     for file in files:
         if file.format not in get_args(StoredFormat) and Path(on_disk(file.path)).resolve().is_relative_to(place):

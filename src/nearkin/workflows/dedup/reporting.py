@@ -322,7 +322,6 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
 
 
 def _filled(chosen: list[int], used: Sequence[int], left: U32, right: U32, n_input: int) -> list[int]:
-    """Add matches of unused groups until there are `_N_SAMPLES`."""
     seen, filled = set(used), list(chosen)
     for place in np.unique(np.linspace(0, len(left) - 1, _N_CANDIDATES).astype(np.int64)).tolist():
         if len(filled) >= _N_SAMPLES:

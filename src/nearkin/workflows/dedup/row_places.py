@@ -100,10 +100,7 @@ class Places:
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
 
     def shown_place(self, row: int) -> str:
-        """Return `where`, or only the file if a document is named after it.
-
-        A file that shares its name with another has its path, of which the id is the end.
-        """
+        """Return `where`, or only the file if a document is named after it."""
         name = self.source_names[int(self.source[row])]
         is_whole_file = self.line[row] == 1 and name.endswith(f"/{self.ids[row]}")
         return name if is_whole_file or self.names[row].as_py() == name else self.where(row)

@@ -71,8 +71,7 @@ def families_of_collection(
 ) -> CollectionFamilies:
     """Update the groups of a collection, and write them as families; only new pairs of texts are compared.
 
-    With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection. ``threshold`` is the
-    minimum Jaccard similarity of the word 5-grams.
+    With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection.
     """
     run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
     place = str(request.inputs[0])
@@ -165,7 +164,6 @@ def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) ->
 
 
 def _counts(connection: Connection, groups: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:
-    """Count the current documents, and the empty ones among them."""
     n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
     grouped = set(groups.members["doc_id"].to_pylist())
     n_empty = sum(exception.has_blank and exception.exception.doc_id not in grouped for exception in exceptions)
@@ -188,7 +186,6 @@ def _exceptions(
 
 
 def _of_document(exception: ListedException) -> StoredException:
-    """Return the exception of a current document without a text."""
     if not exception.has_blank or exception.is_current:
         return exception.exception
     return replace(exception.exception, exception="empty", sentence=NO_TEXT)

@@ -231,7 +231,6 @@ def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[S
 
 
 def _without(ignored: Ignored, split: Splitting, texts: pa.LargeStringArray) -> TextWords:
-    """Return the words that count."""
     return split(ignored.removed(texts).texts)
 
 

@@ -137,7 +137,6 @@ def _searched(
     resources: Resources,
     engine: PairEngine,
 ) -> PairsManifest:
-    """Search the vectors and write the tables."""
     vectors, meter = prepared.vectors, run.meter
     known = None
     if known_from is not None:
@@ -169,7 +168,6 @@ def _check(given: PairInput, known: str | None) -> None:
 def _fingerprint(
     given: PairInput, sides: Mapping[str, Texts], table: TranslationTable | None, options: PairOptions
 ) -> dict[str, object]:
-    """Return everything that decides the pairs."""
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}

@@ -1,6 +1,5 @@
 """Choice of the search method for pairs: by a sample, the model, and the costs of steps on a machine.
 
-``nearkin pairs`` and ``nearkin plan pairs`` use the same steps and costs, so that they make the same choice.
 The results must not depend on the machine: costs measured here only predict the time.
 """
 
@@ -39,10 +38,7 @@ _MAX_TARGET = 1 - 1e-6
 
 
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> PairPlanRecord:
-    """Choose the search method, and report it; options that are set are not chosen.
-
-    The choice depends only on the documents and the options, so that an interrupted search continues as planned.
-    """
+    """Choose the search method, and report it; options that are set are not chosen."""
     question = question_of(vectors, options, cores=resources.n_threads)
     is_open = options.method == "auto" and not options.fixed
     is_asked = options.method == "vectors" or (is_open and options.recall >= 1)
@@ -66,7 +62,6 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 
 def _record(plan: Plan, why: str, sampled: Sampled | None = None, wanted: float = 0.0) -> PairPlanRecord:
-    """Return a plan as the manifest stores it."""
     return PairPlanRecord(
         plan.search,
         _rounded(plan.prediction),

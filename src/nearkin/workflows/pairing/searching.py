@@ -353,7 +353,6 @@ class KeptSearch:
         self._last = time.monotonic()
 
     def _digest_of(self, verifier: Verifier) -> str:
-        """Return the digest of the vectors, only for a search long enough to be saved."""
         if self._documents is None:
             self._documents = verifier.vectors.sha256()
         return self._documents

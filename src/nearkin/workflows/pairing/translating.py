@@ -58,9 +58,7 @@ class SideTranslation:
 def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
     """Return the requested side, else the one whose language has more words in the table.
 
-    A language with more words has more forms of each, and compounds. A word translated into it is spread over forms of
-    which a document has one. Words missing from the table lower every cosine if they are on the other side, but are
-    omitted on the translated side.
+    A language with more words has more forms of each, over which a word translated into it is spread.
 
     Examples
     --------

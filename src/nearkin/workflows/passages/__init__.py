@@ -4,7 +4,4 @@
 
     documents → spool of texts → words with their bounds → fingerprints → windows around repeated fingerprints
               → classes of equal windows, compared as text → occurrences of passages → tables, page, cut corpus
-
-A window is a run of as many words as a passage has at least. Fingerprints, and then hashes of windows, are sorted in
-partitions on disk. The rules are in `nearkin.stages.passages`.
 """

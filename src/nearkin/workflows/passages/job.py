@@ -166,7 +166,6 @@ def _find(
     run: JobRun,
     resources: Resources,
 ) -> Found:
-    """Read the documents, and find their passages."""
     inputs = inputs_of(mine.sources, carry=() if options.within is None else (options.within,))
     other_inputs = () if others is None else inputs_of(others.sources, carry=fields if len(fields) > 1 else ())
     if others is not None:
@@ -209,12 +208,10 @@ def _find(
 
 
 def _fields(against: ReadingRequest) -> list[str]:
-    """Return the columns that make an item, such as question and answer."""
     return [name.strip() for name in (against.text or "text").split(",")]
 
 
 def _store(result: Found, source: Source, min_words: int) -> None:
-    """Store the passages in the collection from which the documents were read."""
     from nearkin.collection.stored.passages import PassagesOfTexts
     from nearkin.workflows.reading.collection_documents import CollectionDocuments
 

@@ -130,7 +130,6 @@ def _groups_table(shares: RepeatedCharacters, places: Places) -> Table:
 
 
 def _shown(passages: Passages, numbers: Sequence[int], places: Places, corpus: Corpus) -> list[ShownPassage]:
-    """Return passages with the surroundings of their first occurrences."""
     first = np.searchsorted(passages.passage, numbers)
     shown = []
     for number, start in zip(numbers, first.tolist(), strict=True):
@@ -225,7 +224,6 @@ def write_corpora(
 def _write_cut(
     result: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun
 ) -> list[KeptFile]:
-    """Write the documents that have a word left."""
     n, places = result.texts.n_inputs, result.places
     starts = np.searchsorted(places.source[:n], np.arange(len(sources) + 1))
 

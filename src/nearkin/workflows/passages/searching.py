@@ -67,8 +67,6 @@ class CorpusWords:
 
 
 class _Tokens(NamedTuple):
-    """Words of a chunk, and its fingerprints."""
-
     starts: I64
     hashes: U64
     data: U8
@@ -120,8 +118,7 @@ def read_words(
 ) -> tuple[CorpusWords, KeyPartitions]:
     """Write the words of texts, or their lines in place of words, and their fingerprints, to disk.
 
-    The fingerprints are those of winnowing with ``w + k - 1 = length``, so that any run of ``length`` words that stands
-    in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
+    The fingerprints are those of winnowing with ``w + k - 1 = length``; see `nearkin.kernels.passages.winnow`.
     """
     length, split = options.length, split_folded if options.min_lines is None else split_lines
     k = (length + 1) // 2
@@ -155,7 +152,6 @@ def read_words(
 
 
 def _tokens(chunk: Chunk, split: Callable[[U8, I64], Split], k: int, w: int) -> _Tokens:
-    """Split the texts of a chunk, and winnow their words."""
     texts, text_offsets = text_buffers(chunk.column("text"))
     if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
         raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")
@@ -202,7 +198,7 @@ def find_windows(
 ) -> Windows:
     """Return the windows that stand in several places, verified word by word.
 
-    A window can stand in two places only if it has a fingerprint that does. These windows alone are hashed and sorted.
+    A window can stand in two places only if it has a fingerprint that does.
     """
     k = (length + 1) // 2
     n_words = len(words.hashes)

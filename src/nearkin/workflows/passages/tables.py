@@ -100,8 +100,7 @@ class OriginalTexts:
     def cuts(self, spans: Spans) -> tuple[TextParts, Bool]:
         """Return what is cut from documents so that no word of the spans stays, and which documents have no word left.
 
-        Where nothing but signs stands between a span and the edge of its line, the cut goes to this edge. Of a document
-        without any other word, all is cut.
+        Where nothing but signs stands between a span and the edge of its line, the cut goes to this edge.
         """
         starts, bounds = self.words.starts, self.words.bounds
         n_left = np.diff(starts) - np.bincount(

@@ -1,7 +1,6 @@
 """Current documents of a collection at one time, in batches like those of a file reader.
 
-Numbers of documents and texts never change and are never removed, so the same documents can be read at any later time,
-repeatedly, while others write to the collection.
+Numbers of documents and texts never change, so the same documents can be read at any later time.
 """
 
 from __future__ import annotations

@@ -89,10 +89,7 @@ def check_unchanged(sources: Iterable[Source], *, has_many: bool = False) -> Non
 
 
 def with_digests(sources: Sequence[Source], resources: Resources, meter: Meter) -> tuple[Source, ...]:
-    """Return seen sources with the digests of files.
-
-    A separate pass: a reader of Parquet skips some bytes, and a resumed run does not read again what is in its spool.
-    """
+    """Return seen sources with the digests of files."""
     if not sources:
         return ()
     hashed = []

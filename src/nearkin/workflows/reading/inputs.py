@@ -197,7 +197,6 @@ def inputs_of(
 
 
 def _parted(files: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
-    """Yield files that are read together."""
     first, n_bytes = 0, 0
     for number, file in enumerate(files):
         if number > first and (number - first == _FILES_AN_INPUT or n_bytes + file.size_bytes > _BYTES_AN_INPUT):
@@ -217,7 +216,6 @@ class _FilesAhead:
         self._n_seen = 0
 
     def __iter__(self) -> Iterator[tuple[Source, bytes | None, Iterator[ExtractedNode] | None]]:
-        """Yield each file; the nodes of one are read before the next."""
         for index in range(len(self._sources)):
             self._look_ahead(index)
             (source, content), begun = self._ahead.pop(index), self._begun.pop(index, None)

@@ -188,16 +188,7 @@ class ReadingRequest:
 
 @contextmanager
 def columns_named(named: Mapping[str, str]) -> Iterator[None]:
-    """Name the columns in errors by the parameters of the user; see `ReadingRequest.named`.
-
-    Examples
-    --------
-    >>> with columns_named({"text": "against_text"}):
-    ...     raise SourceError("eval.jsonl: there is no column 'text'.", parameter="text")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.SourceError: against_text: eval.jsonl: there is no column 'text'.
-    """
+    """Name the columns in errors by the parameters of the user; see `ReadingRequest.named`."""
     try:
         yield
     except (SourceError, ParameterError) as error:
@@ -268,7 +259,6 @@ def _stored_source(argument: str | StoredSource, kind: Kind, progress: Progress,
 
 
 def _in_words(source: StoredSource) -> list[str]:
-    """Return a message about what is read."""
     from nearkin.workflows.reading.rereading import KeptDocuments
 
     documents = source.documents

@@ -161,8 +161,7 @@ def text_of(path: Path, encoding: str) -> str:
 def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[str]]] | None:
     r"""Return the records of a load file that is not CSV, with their first lines; None for other files.
 
-    Fields are decoded one by one, as when the load file is added. In a file that is not called .dat, only the
-    delimiters of Concordance prove it. SourceError if a record is damaged.
+    SourceError if a record is damaged.
 
     Examples
     --------
@@ -223,8 +222,7 @@ def usual_columns(path: Path, header: Sequence[str], usual: tuple[str, ...], tak
 def id_columns(path: Path, header: Sequence[str], taken: int | None = None) -> list[int]:
     """Return the places of columns that may hold the ids, the likeliest first: in a load file, the control number.
 
-    SourceError if a column with another usual name stands beside the control number, and nothing proves a load file
-    with texts: the ids of the one may be other documents in the other.
+    SourceError if a column with another usual name stands beside the control number, and nothing proves a load file.
 
     Examples
     --------

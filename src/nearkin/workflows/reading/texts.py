@@ -60,10 +60,7 @@ class TextBatch:
 
 
 class RawBatch(NamedTuple):
-    """Documents of `DOCUMENTS_SCHEMA`, with sources; ``name`` is the prefix of names of those without an id.
-
-    ``first_row`` is None for a part of a batch, whose exceptions are not noted.
-    """
+    """Documents of `DOCUMENTS_SCHEMA`, with sources; ``name`` is the prefix of names of those without an id."""
 
     batch: pa.RecordBatch
     sources: I64
@@ -175,7 +172,7 @@ class Texts:
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions; threads may share this.
 
-        What is read twice is noted once. DocumentError if the rules stop the run at an unreadable document.
+        DocumentError if the rules stop the run at an unreadable document.
         """
         prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":
@@ -248,10 +245,7 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
-    """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them.
-
-    A repeated name gets the place appended, and a problem that says so, as in `nearkin dedup`.
-    """
+    """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them."""
     names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
     codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     is_repeated: Bool = np.ones(len(names), np.bool_)

@@ -96,9 +96,8 @@ def find_neighbours(
 ) -> NeighboursFound:
     """Write all pairs within a Hamming distance: of two documents of ``file``, or of one and one of ``against``.
 
-    Columns: ``id_a``, ``id_b`` (in reading order; with ``against``, ``id_b`` is of it), ``row_a``, ``row_b`` (rows of
-    the files of signatures, from 0), ``distance``; with ``verification`` also the columns of every measure
-    (`MEASURE_COLUMNS` of ``stages.verification.measures``), and only pairs at its threshold.
+    Columns: ``id_a``, ``id_b``, ``row_a``, ``row_b`` (rows of the files of signatures, from 0), ``distance``; with
+    ``verification`` also those of every measure, and only pairs at its threshold.
 
     Parameters
     ----------
@@ -365,14 +364,7 @@ class Expected:
         return asdict(self)
 
     def sentences(self, features: str) -> tuple[str, ...]:
-        """Return the sentences shown before the search.
-
-        Examples
-        --------
-        >>> print(*Expected(0.8, 0.0, 0.0013, True).sentences("chars:4"))
-        expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
-        that of four measured corpora; other documents can lie outside it
-        """
+        """Return the sentences shown before the search."""
         low, high = (_share(bound) for bound in (self.low, self.high))
         share = low if low == high else f"{low} to {high}"
         if low != high and low.startswith("under"):
@@ -406,7 +398,6 @@ def say_expected(file: SignatureFile, expected: Expected | None, progress: Progr
 
 
 def _share(value: float) -> str:
-    """Format a share in percent, rounded down, but never to 0%."""
     if value < 0.001:
         return "under 0.1%"
     return "over 99.9%" if value > 0.9995 else share_percent_text(value, 1)

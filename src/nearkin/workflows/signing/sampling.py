@@ -62,9 +62,8 @@ def sampled_distance(
     """Compare a sample of signatures with all others, and the nearest by their texts; None if it decides nothing.
 
     A true pair is one that ``verification`` keeps; by default one with a Jaccard similarity of 0.8 of the signed
-    features. Documents with the same signature count once. The 40 nearest of each sampled signature, or more in a
-    smaller sample, are compared by their texts; all other pairs count as false. The sample is smaller if its
-    documents have more than `MAX_SHINGLES`.
+    features. The 40 nearest of each sampled signature, or more in a smaller sample, are compared by their texts; all
+    other pairs count as false.
     """
     other = against or file
     own_rows, rows = (EqualSignatures.of(one.signatures).firsts.astype(np.int64) for one in (file, other))

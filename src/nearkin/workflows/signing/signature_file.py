@@ -1,8 +1,7 @@
 """File of signatures: Parquet, a row per document in reading order, and a description of the signatures as metadata.
 
-Columns: ``id`` (null if the document has none), ``signature`` (bytes, the first bit first), ``has_features`` (false:
-no text, no neighbours), ``name`` (the id, or a unique name), ``source`` and ``line``
-(origin), ``problem`` (why it could not be read).
+Columns: ``id``, ``signature`` (bytes, the first bit first), ``has_features`` (false: no text, no neighbours), ``name``,
+``source``, ``line`` and ``problem``.
 """
 
 from __future__ import annotations

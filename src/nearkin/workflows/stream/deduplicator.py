@@ -290,7 +290,6 @@ class StreamDeduplicator:
             new[doc_id] = place
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
-        """Compare two rows, exactly if their texts are available."""
         doc_id = self._ids[earlier]
         if (self._digests[row] == self._digests[earlier]).all():
             return StreamMatch(doc_id, 1.0, True, True)
@@ -310,12 +309,10 @@ class StreamDeduplicator:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        """Rebuild the chains from the keys of the documents."""
         self._heads = np.full((len(self._heads), 2 * len(self._keys)), chains.NONE, np.int32)
         chains.rebuild(self._keys, len(self._ids), self._heads, self._previous)
 
     def _forget(self) -> None:
-        """Drop the rows of forgotten documents, once they are as many as the others."""
         n_old = len(self._ids) - (self.max_age or 0)
         if self.max_age is None or n_old < max(self.max_age, _FIRST_CAPACITY):
             return
@@ -393,7 +390,6 @@ class StreamDeduplicator:
 
 
 def _plain_id(doc_id: Hashable) -> Hashable:
-    """Return an id of numpy, which cannot be saved, as one of Python."""
     return str(doc_id) if isinstance(doc_id, np.str_) else plain_number(doc_id)
 
 
@@ -417,7 +413,6 @@ def _bands_within(size: int, threshold: float, recall: float) -> Bands:
 
 
 def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
-    """Return the rows of an array, padded with zeros to ``capacity``."""
     larger = np.zeros((capacity, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger

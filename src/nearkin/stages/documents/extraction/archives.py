@@ -76,7 +76,6 @@ def _file_of_zip(
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:
-    """Return the name of an entry; many programs write UTF-8 without saying so."""
     if entry.flag_bits & _UTF8:
         return entry.filename
     try:

@@ -27,10 +27,9 @@ IN_WORDS = (
 class ExtractionLimits:
     """Maximum cost of the extraction of a file, by the names on the command line; sizes are in bytes, times in seconds.
 
-    ``time``, elapsed and of the processor, is for each document, and starts again for each page that is recognised;
-    ``size`` for the text of a document and for a file that is read as a whole; ``total`` for everything inside one
-    file; ``disk`` for the nameless file into which an archive is unpacked; ``ratio`` for a file in an archive, unpacked
-    size divided by packed size. After ``ocr`` no further page of a document is recognised.
+    ``time``, elapsed and of the processor, is for each document or recognised page; ``size`` for the text of a document
+    and for a file that is read as a whole; ``total`` for everything inside one file; ``disk`` for an unpacked archive;
+    ``ratio`` is unpacked to packed size. After ``ocr`` no further page of a document is recognised.
     """
 
     time: int = 60

@@ -222,10 +222,7 @@ def end_of_headers(data: bytes) -> int | None:
 
 
 def parsed_mail(data: bytes) -> Message:
-    """Return a mail as `email.message_from_bytes` parses it.
-
-    The parser takes a body line by line: that of a mail without parts is taken at once.
-    """
+    """Return a mail as `email.message_from_bytes` parses it."""
     if (end := end_of_headers(data)) is not None:
         message = BytesHeaderParser(policy=compat32).parsebytes(data[:end])
         is_one_part = message.get_content_maintype() not in ("multipart", "message")

@@ -1,4 +1,4 @@
-"""Messages between Nearkin and its extraction workers, in MessagePack: a length, and a record. Nothing is unpickled.
+"""Messages between Nearkin and its extraction workers, in MessagePack: a length, and a record.
 
 A hostile file may control what a worker sends: every value is compared with the type of its field.
 """

@@ -1,7 +1,7 @@
 """Office files by xberg: Word, Excel, PowerPoint, OpenDocument, RTF, EPUB; what is embedded in them are members.
 
-xberg reads a truncated part (an XML file inside an office file) as far as it goes, skips parts such as comments and
-charts of workbooks, and reports neither: the words of the parts are compared with its text.
+xberg omits comments, charts of workbooks and the rest of a truncated part without a word: the words of the parts are
+compared with its text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Messages (MSG) and mailboxes (PST, OST) of Outlook: their properties are made into mails, which are read like others.
 
-A mailbox is read by libpff (extra ``pst``); each message in it is named after its folder. Sources: Microsoft,
-[MS-OXMSG], Outlook Item (.msg) File Format, and [MS-PST], Outlook Personal Folders File Format.
+Sources: Microsoft, [MS-OXMSG], Outlook Item (.msg) File Format, and [MS-PST], Outlook Personal Folders File Format.
 """
 
 from __future__ import annotations
@@ -182,7 +181,6 @@ def _unpacked_rtf(packed: bytes) -> bytes:
 
 
 def _date(file_time: int | None) -> str | None:
-    """Return a time of Windows, in tenths of microseconds since 1601, as mails write it."""
     try:
         return None if not file_time else format_datetime(_EPOCH + timedelta(microseconds=file_time // 10))
     except (OverflowError, ValueError):

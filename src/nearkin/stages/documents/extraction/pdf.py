@@ -157,8 +157,6 @@ def _pinned(opened: Any) -> Iterator[Any]:
 def is_cut_off(data: bytes) -> bool:
     """Whether a PDF has no end mark, or objects follow the last one.
 
-    A linearized PDF has one near its beginning, too, and each update adds one.
-
     Examples
     --------
     >>> is_cut_off(b"1 0 obj ... %%EOF and more"), is_cut_off(b"1 0 obj ... %%EOF 2 0 obj ..."), is_cut_off(b"1 0 obj")

@@ -87,9 +87,8 @@ _TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
 def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> str:
     """Return bytes as text.
 
-    A byte order mark comes first, then the declared character set, then UTF-8, then the user's (``fallback``), then the
-    declared one without a few bytes that are damaged, then a guess by charset-normalizer where it is installed, then
-    Windows-1252.
+    The first that applies: a byte order mark, the declared character set, UTF-8, the user's (``fallback``), a guess by
+    charset-normalizer, Windows-1252.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):

@@ -1,7 +1,6 @@
 """Pool of extraction workers, whatever their number: nodes in the order of the files.
 
-Files go to a worker a few at a time. A worker that dies, hangs or exceeds a limit costs the document that it was at:
-another one continues after it. Workers read on until the buffers of their sockets are full.
+A worker that dies, hangs or exceeds a limit costs the document that it was at: another one continues after it.
 """
 
 from __future__ import annotations
@@ -188,7 +187,6 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room."""
         while self._asked:
             worker = min(self.workers, key=lambda candidate: len(candidate.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):

@@ -113,13 +113,7 @@ FREE_BYTES = 1 << 20
 
 
 def too_big(n_bytes: int, limit: int) -> str:
-    """Return the sentence that a document is too big.
-
-    Examples
-    --------
-    >>> too_big(2000, 1000)
-    'too big to be extracted: 2,000 bytes, the limit is 1,000; raise it with --extraction-limit size=SIZE'
-    """
+    """Return the sentence that a document is too big."""
     return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}{raised_by('size')}"
 
 

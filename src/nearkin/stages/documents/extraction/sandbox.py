@@ -58,13 +58,7 @@ class Sandbox:
 
     @property
     def in_words(self) -> str:
-        """Say which parts are in force.
-
-        Examples
-        --------
-        >>> Sandbox(limits=True, system_calls=True, file_system=False).in_words
-        'limits of memory and time, no network (seccomp); not here: no files but its own (Landlock)'
-        """
+        """Say which parts are in force."""
         parts = {
             "limits of memory and time": self.limits, "no network (seccomp)": self.system_calls,
             "no files but its own (Landlock)": self.file_system,
@@ -116,7 +110,6 @@ def _filter_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _program(machine: str) -> bytes:
-    """Return the filter as a program for classic BPF."""
     calls = [
         _step(_LOAD, 4), _jump(_EQUAL, _AUDIT_ARCH[machine], 1, 0), _step(_RETURN, _KILL), _step(_LOAD, 0),
     ]  # fmt: skip

@@ -1,7 +1,6 @@
 """An extraction worker: requests for files, answered with the nodes of everything inside them.
 
-`pool` starts it; it speaks over one socket, and reads only descriptors that come with requests. Where it is stands in a
-file that it shares with the pool: so the document that kills it is known. The order of nodes depends only on the bytes.
+Its place stands in a file that it shares with the pool, so the document that kills it is known.
 """
 
 from __future__ import annotations
@@ -129,7 +128,6 @@ class _Worker:
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
-        """Add the nodes of a document and its members."""
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
         name = request.name if parent is None else member.name or ""
@@ -150,7 +148,6 @@ class _Worker:
             self._visit_members(members, number, level)
 
     def _read(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
-        """Return the kind, the unpacked bytes and what was read of them."""
         self._begin(number)
         certain, kind, inner = kind, "packed", name
         try:

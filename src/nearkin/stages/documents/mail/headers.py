@@ -76,7 +76,7 @@ _LEAP_SECOND = re.compile(r"(\d:\d\d):60\b")
 
 
 def sent_at_of(value: str) -> datetime | None:
-    """Return the time of a header Date, in UTC; None if it is not a date since 1970. A leap second is the next one."""
+    """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
     value, n_leaps = _LEAP_SECOND.subn(r"\1:59", value)
     try:
         try:
@@ -150,8 +150,7 @@ def references_of(values: Iterable[str]) -> tuple[str, ...]:
 def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[str, ...]:
     """Return the identifiers of all headers In-Reply-To in order, each once.
 
-    The header may also be prose, such as ``Message from Ada <ada@example.org> of Monday <1@example.org>``.
-    ``addresses`` in other headers (lower case) would connect all answers to one person, so they are left out.
+    The header may also be prose with ``addresses`` of other headers in it, which are left out.
     """
     identifiers: dict[str, None] = {}
     for value in values:

@@ -1,8 +1,7 @@
 """Inclusive mails, which together contain every passage and every attachment of a thread.
 
 A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
-breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage follow one
-another without a gap, from the beginning of a line to the end of one.
+breaks, punctuation and attribution lines do not count; capitals do.
 """
 
 from __future__ import annotations
@@ -354,8 +353,7 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     """Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
 
     A mail is not inclusive if every passage of it stands, in its order, in one later mail that is inclusive, and each
-    of its attachments is at that mail too. So every passage and every attachment is at some inclusive mail. Of several
-    mails that hold a mail, the latest is named.
+    of its attachments is at that mail too. Of several mails that hold a mail, the latest is named.
     """
     index, verdicts = _LineIndex(), list[InclusionVerdict]()
     for number in range(len(mails) - 1, -1, -1):

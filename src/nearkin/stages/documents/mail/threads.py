@@ -2,7 +2,6 @@
 
 Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Unlike there, a mail's own headers
 come before what other mails say of it, and both are taken by date, so that the order of the input changes nothing.
-Copies of a mail share a node, which they all speak for.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ class NamedMail:
 class ThreadNode:
     """A mail of a thread, or a missing one; threads are numbered from 1, the earliest first.
 
-    ``position`` is the place in the tree, from 1: each mail is followed by its answers, the earliest first. ``copies``
-    have the same Message-ID, date and base subject; they have the same place.
+    ``position`` is the place in the tree, from 1: each mail is followed by its answers, the earliest first.
     """
 
     thread: int
@@ -108,7 +106,6 @@ class _Node:
 
     @property
     def root(self) -> _Node:
-        """In nearly constant time."""
         node = self
         while node._up is not node:
             node._up = node = node._up._up
@@ -254,7 +251,7 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
     """Return a key that copies of one mail share; None if the headers do not say enough.
 
     A Message-ID alone is too little, as some programs give the same one to different mails: date and base subject must
-    agree, too. Senders may differ: servers write one person as an address, an alias or an X.500 name.
+    agree, too.
 
     Examples
     --------

@@ -1,10 +1,8 @@
 """Arrow IPC: files, including Feather version 2, and streams.
 
-A file on a disk is memory-mapped: only the data that is read costs memory. Arrow trusts the offsets in a file, so every
-array is validated before it is read.
+Arrow trusts the offsets in a file, so every array is validated before it is read.
 
-A stream may end without a marker (Arrow Columnar Format, "IPC Streaming Format"), and one that was cut between two
-batches looks the same. Every writer that is closed writes the marker, so its absence counts as truncation.
+A closed writer ends a stream with a marker; its absence counts as truncation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""CSV and TSV with a header.
-
-Records are located first (see :mod:`.records`), then Arrow splits them; those that it refuses are split one by one.
-"""
+"""CSV and TSV with a header."""
 
 from __future__ import annotations
 

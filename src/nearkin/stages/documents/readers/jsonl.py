@@ -1,7 +1,4 @@
-"""JSON Lines: one object per line.
-
-Arrow reads a block of lines at a time. If it refuses a block, its lines are parsed one by one, which names the fault.
-"""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -178,9 +175,7 @@ def _line(lines: Records, index: int) -> bytes:
 def _look_whole(lines: Records) -> bool:
     """Whether each line runs from ``{`` to ``}``.
 
-    A ``}`` inside an object is never followed by ``{``, so Arrow, which ignores line ends, finds as many objects as
-    lines only if each line has one. It also keeps a bare ``null`` from the beginning of Arrow's input, which would
-    crash it.
+    Arrow ignores line ends: it finds as many objects as lines only if each line has one.
     """
     view, starts, ends = lines.view, lines.starts, lines.ends
     if not len(starts) or not bool((ends > starts).all()):

@@ -1,7 +1,7 @@
 """Load files of review tools: Concordance DAT, or CSV with the columns of one.
 
-The text of a record is in a column, or in a file that the record names, always inside one folder: a path in a load file
-is hostile input. Case and encoding of a name need not be those of the disk, because load files come from Windows.
+The text of a record is in a column, or in a file inside one folder: a path in a load file is hostile input. Case and
+encoding of a name need not be those of the disk, because load files come from Windows.
 """
 
 from __future__ import annotations

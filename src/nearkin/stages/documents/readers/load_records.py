@@ -1,9 +1,8 @@
 """Records of a load file; its encoding and delimiters, and its columns by their usual names.
 
-In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
-field. Several programs may have written one line, so each field is decoded by itself. A field that begins with the
-qualifier ends at the next one that the separator or a line end follows: not all programs double it. A record with
-another number of fields than the header costs one line.
+Several programs may have written one line, so each field is decoded by itself. A field that begins with the qualifier
+ends at the next one that the separator or a line end follows: not all programs double it. A record with another number
+of fields than the header costs one line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Records of a stream, in blocks of whole ones: lines, or records of fields.
-
-A splitter says where the records of a block end.
-"""
+"""Records of a stream, in blocks of whole ones: lines, or records of fields."""
 
 from __future__ import annotations
 
@@ -196,9 +193,8 @@ class _LinesAgain:
 class FieldSplitter(LineSplitter):
     """Records of fields, as Python's `csv` reads them, strictly.
 
-    A field that begins with a quote ends at the next one that is not doubled; a quote elsewhere is an ordinary
-    character. A record that breaks the rule costs one line: reading continues with the next. Line ends are LF, CR LF
-    and CR; blank lines are no records. Bytes that are not UTF-8 are unpaired surrogates in fields.
+    A record that breaks the rule costs one line: reading continues with the next. Bytes that are not UTF-8 are unpaired
+    surrogates in fields.
     """
 
     is_plain = True

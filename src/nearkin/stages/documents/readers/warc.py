@@ -1,8 +1,7 @@
 """Web archives, WARC and WET: a document for each page or plain text, by FastWARC.
 
-Pages are extracted by workers. Requests, images, redirects, error pages and other records are omitted, and counted.
-This reader is longer than others because workers read ahead, and because FastWARC stops at a body that is not as its
-headers say: each body is unpacked on its own.
+Workers read ahead, and each body is unpacked on its own, because FastWARC stops at a body that is not as its headers
+say.
 """
 
 from __future__ import annotations
@@ -96,7 +95,6 @@ class _Document:
     n_bytes: int = 0
 
     def add_to(self, rows: RowList, opened: OpenedSource) -> None:
-        """Add the document to rows, when a worker has answered."""
         text, problem = (self.content, None) if isinstance(self.content, bytes) else (None, self.content)
         if not isinstance(problem, RecordFault | None):
             page = next(problem.nodes())

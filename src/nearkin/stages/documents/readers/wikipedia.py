@@ -1,11 +1,8 @@
 """Dumps of Wikipedia, and of other editions of MediaWiki: one document per article.
 
-The title is the id, the prose is the text. Omitted, and counted, are pages outside namespace 0, redirects,
-disambiguation pages (by a template of that name in English or German, or ``__DISAMBIG__``), and stubs: pages that call
-a template "stub" or "…-stub", or whose text has fewer words than `MIN_WORDS`.
-
-The published experiments on pairs of languages omit "redirect pages and stub articles" (Ture, Elsayed and Lin, SIGIR
-2011), but do not define a stub.
+Omitted, and counted, are pages outside namespace 0, redirects, disambiguation pages (by a template of that name in
+English or German, or ``__DISAMBIG__``), and stubs: pages that call a template "stub" or "…-stub", or whose text has
+fewer words than `MIN_WORDS`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Choice between tables and brute force for a Hamming search, from the number of signatures and a sample of them.
 
-Cut the bits into b blocks: two signatures that differ in at most k bits agree in at least b - k blocks. One table for
-every choice of b - k blocks brings them together; more blocks make longer keys, so fewer unrelated documents meet, but
-there are more tables to sort. For long distances, comparing every pair is unavoidable. Signatures of real texts are far
-from uniform, so bits are distributed to the blocks by entropy, and unrelated pairs that meet are estimated on a sample.
+If the bits are cut into b blocks, signatures that differ in at most k bits agree in at least b - k blocks: one table
+for every choice of b - k blocks brings them together. Bits are distributed to the blocks by entropy, and unrelated
+pairs that meet are estimated on a sample.
 
 Source: Gurmeet Singh Manku, Arvind Jain, Anish Das Sarma, "Detecting near-duplicates for web crawling", 2007, and
 Mohammad Norouzi, Ali Punjani, David J. Fleet, "Fast search in Hamming space with multi-index hashing", 2012.

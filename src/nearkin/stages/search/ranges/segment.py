@@ -185,11 +185,7 @@ class Directions:
 
     @classmethod
     def learn(cls, counts: U32, rows: U32 | None = None) -> Directions:
-        """Learn the principal directions of a sample of vectors, scaled to equal length.
-
-        Lengths must not matter, since the tolerance grows with a document's length. The sign
-        of a direction makes its largest entry positive.
-        """
+        """Learn the principal directions of a sample of vectors, scaled to equal length."""
         n_rows = len(counts) if rows is None else len(rows)
         places = _sampled(n_rows)
         sample = counts[places if rows is None else rows[places]].astype(np.float64)

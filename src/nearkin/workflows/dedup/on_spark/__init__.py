@@ -7,6 +7,6 @@
            → linking (keys of a band meet) → verifying (shingle sets travel to one text of each pair)
            → grouping (matches of a component meet) → job: the result, as one machine has it
 
-Tasks exchange blocks of numbers (`engines.spark.layout`, `streams`); texts stay in the spool, which every executor
-can read. A text is identified by the row at which it occurs first.
+Tasks exchange blocks of numbers (`engines.spark.layout`); texts stay in the spool, which every executor can
+read.
 """

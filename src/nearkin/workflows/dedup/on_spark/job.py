@@ -99,10 +99,7 @@ def find(
 
 
 def find_among(planned: Planned, partitions: Partitions, stages: Stages, meter: Meter) -> Result:
-    """Find the near-duplicates among the documents of a spool: keys and sets of shingles pass between tasks.
-
-    The driver has the facts about documents, and all matches.
-    """
+    """Find the near-duplicates among the documents of a spool: keys and sets of shingles pass between tasks."""
     options, partitions = planned.options, partitions.with_texts(planned.corpus, planned.order)
     linked = link_all(stages, partitions, options, planned.plan, planned.sample)
     sizes, counts = load_sizes(partitions), counts_place(partitions)

@@ -85,10 +85,7 @@ def send_band_keys(
     target: int,
     blocks: Sequence[Block],
 ) -> Iterator[Block]:
-    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
-
-    Sizes and short texts stay in a folder. If shingles are sampled, `matching.send_sampled` sends the keys.
-    """
+    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet."""
     texts = partitions.texts(target)
     counted, small = list[Occurrences](), list[SmallTexts]()
     keys = SampleKeys(plan, options) if isinstance(plan, SamplingPlan) else BandKeys(plan, options)
@@ -141,10 +138,7 @@ def send_prefixes(
 
 
 def leading(partitions: Partitions, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
-    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides.
-
-    The last column says whether it follows; see `Prefixes.keys`.
-    """
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
     place = _small_place(partitions, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
@@ -238,8 +232,7 @@ MEETING_BYTES = 48 << 20
 class EntryMeetings:
     """Tasks in which entries meet.
 
-    Every band is split into equal ranges of its keys; one task takes one large range, or several small
-    bands. Loose entries, which belong to no band, are split into one range per task.
+    Every band is split into equal ranges of its keys; one task takes one large range, or several small bands.
     """
 
     n_bands: int
@@ -273,10 +266,7 @@ def _ranges(keys: U64, n_ranges: int) -> I64:
 
 
 class PartitionEntries:
-    """Entries of a partition, band by band.
-
-    The entries of a key of many texts stay in place, so that one key does not flood a task; only their number is sent.
-    """
+    """Entries of a partition, band by band."""
 
     def __init__(self, meetings: EntryMeetings) -> None:
         self._meetings = meetings

@@ -43,10 +43,7 @@ class Partitions:
 
     @classmethod
     def of(cls, work: Path, blocks: Sequence[Block], n_at_a_time: int) -> Partitions:
-        """Make the partitions from the results of reading.
-
-        No result depends on their number, but files kept in ``work`` do: a resumed run uses the original partitions.
-        """
+        """Make the partitions from the results of reading."""
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         check_not_too_many(int(n_documents.sum()))
         order = np.lexsort((numbers, parts))

@@ -1,7 +1,6 @@
 """Keys of very many texts → candidates: each text is compared with the most preferred texts of its key.
 
-Their number is decided over all skewed keys of a band, as on one machine. The texts of a hot key, too many for one
-task, are spread over all tasks; its most preferred texts are found first, and sent to every task.
+The texts of a hot key are spread over all tasks; its most preferred texts are sent to every task.
 """
 
 from __future__ import annotations
@@ -280,10 +279,7 @@ class Hubs:
 
 
 def send_pairs(partitions: Partitions, hubs: Hubs, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Send each pair once, to the partition of the text that has fewer pairs.
-
-    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
-    """
+    """Send each pair once, to the partition of the text that has fewer pairs."""
     left, right = PAIRS.joined(blocks)
     pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
     left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)

@@ -258,7 +258,6 @@ def screen_candidates(
 
 
 def _asks(partitions: Partitions, target: int, right: U32) -> Iterator[Block]:
-    """Ask for what this partition needs of texts of others."""
     wanted = np.unique(right)
     partition = partitions.at(wanted)
     is_elsewhere = partition != target

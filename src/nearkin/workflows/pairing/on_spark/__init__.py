@@ -8,9 +8,6 @@
                → signatures, vectors: tiles (a part of the left side beside one of the right)
            → meeting (the pairs of a document on the left) → searching: the pairs, as one machine has them
 
-Sorting and comparing are the two jobs of the article. The results are saved after each
-round.
-
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 4.3.2.
 """

@@ -169,7 +169,6 @@ def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) 
 
 
 def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
-    """Read a corpus once."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
     counting = partial(count_partition, files, split, name, side.text, side.doc_id)
@@ -184,7 +183,6 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
 
 
 def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedTexts:
-    """Number documents among all, rather than within a partition."""
     documents = counted.documents
     lines = pa.array(np.arange(1, documents.num_rows + 1))
     columns = {**{field: documents[field] for field in documents.column_names}, "line": lines}

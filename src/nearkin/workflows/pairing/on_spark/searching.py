@@ -218,10 +218,7 @@ def compare_chunk(
 def _with_those_before(
     chunk: int, chunks: PartFiles, sizes: I64, n_chunks: int, window: SlidingWindow
 ) -> tuple[U32, U64, int]:
-    """Return a chunk preceded by a window of the signatures before it, and their number.
-
-    If chunks are smaller than a window, those before it are from several chunks.
-    """
+    """Return a chunk preceded by a window of the signatures before it, and their number."""
     parts, n_before = [(chunk, 0)], 0
     first = chunk - chunk % n_chunks
     while chunk > first and n_before < window.window:

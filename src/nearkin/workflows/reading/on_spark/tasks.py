@@ -1,7 +1,4 @@
-"""Inputs of tasks, and their messages and exceptions, which the driver takes in order.
-
-The driver digests every file before a task reads it. A worker whose file has other times compares the digests.
-"""
+"""Inputs of tasks, and their messages and exceptions, which the driver takes in order."""
 
 from __future__ import annotations
 
@@ -81,10 +78,7 @@ def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """Input with its files as the driver saw them, and the versions of the libraries that extract texts.
-
-    Paths are absolute, because a task runs in another directory.
-    """
+    """Input with its files as the driver saw them, and the versions of the libraries that extract texts."""
 
     one: Input
     extractors: tuple[str, ...] = ()
@@ -109,7 +103,6 @@ class TaskInput:
         """Lend the input for reading on this machine, until this block ends.
 
         SourceError if a file differs from the driver's, or the libraries that extract texts do: the texts would, too.
-        Without this check a missing folder would look like a folder of unreadable documents.
         """
         if self.extractors and (installed := installed_extractors()) != self.extractors:
             raise SourceError(
@@ -189,10 +182,7 @@ def read_by_tasks(
     *,
     folder: Path,
 ) -> list[Block]:
-    """Return the blocks of a stage whose tasks read one input each, and show their messages.
-
-    The tasks publish files in ``folder``, from which what lost attempts left is removed.
-    """
+    """Return the blocks of a stage whose tasks read one input each, and show their messages."""
     try:
         blocks = stages.kept(name, lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     finally:
