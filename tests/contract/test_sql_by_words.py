@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from psycopg import DatabaseError
 
+from contract.asking import asking, failed
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import install
@@ -105,29 +104,8 @@ def oracle(collection) -> Oracle:
 
 @pytest.fixture
 def ask(on_server):
-    """A query with parameters, in the collection's schema."""
-    with closing(on_server.server.connection()) as connection, closing(connection.cursor()) as cursor:
-
-        def run(query: str, *parameters: object) -> list[tuple[object, ...]]:
-            try:
-                cursor.execute(query.replace("@", f"{on_server.schema}."), parameters or None)
-                rows = [tuple(row) for row in cursor.fetchall()] if cursor.description else []
-            except DatabaseError:
-                connection.rollback()
-                raise
-            connection.commit()
-            return rows
-
-        run.notices = []
-        connection.add_notice_handler(lambda notice: run.notices.append(notice.message_primary))
+    with asking(on_server) as run:
         yield run
-
-
-def failed(ask, query: str) -> tuple[str, str, str]:
-    with pytest.raises(DatabaseError) as caught:
-        ask(query)
-    told = caught.value.diag
-    return told.sqlstate, told.message_primary, told.message_hint or ""
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from contextlib import closing
 
 import pytest
 
+from contract.asking import asking
 from nearkin.collection.plain_sql import install
 from places import SomePlace
 
@@ -21,15 +21,8 @@ def ask(server, tmp_path):
     place = SomePlace.new(tmp_path, server)
     with place.open() as collection:
         install(collection.opened)
-    with closing(server.connection()) as connection, closing(connection.cursor()) as cursor:
-        cursor.execute(f"SET search_path = {place.schema}; ALTER TABLE shingles DROP CONSTRAINT shingles_content_fkey")
-
-        def run(query: str, *parameters: object) -> list[tuple[object, ...]]:
-            cursor.execute(query, parameters or None)
-            return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
-
-        run.notices = []
-        connection.add_notice_handler(lambda notice: run.notices.append(notice.message_primary))
+    with asking(place) as run:
+        run(f"SET search_path = {place.schema}; ALTER TABLE shingles DROP CONSTRAINT shingles_content_fkey")
         yield run
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from contextlib import closing
 from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
-from psycopg import DatabaseError
 
+from contract.asking import asking, failed
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import FUNCTIONS, install
@@ -41,29 +40,8 @@ def collection(place):
 
 @pytest.fixture
 def ask(place):
-    """A query with parameters, in the collection's schema."""
-    with closing(place.server.connection()) as connection, closing(connection.cursor()) as cursor:
-
-        def run(query: str, *parameters: object) -> list[tuple[object, ...]]:
-            try:
-                cursor.execute(query.replace("@", f"{place.schema}."), parameters or None)
-                rows = [tuple(row) for row in cursor.fetchall()] if cursor.description else []
-            except DatabaseError:
-                connection.rollback()
-                raise
-            connection.commit()
-            return rows
-
-        run.notices = []
-        connection.add_notice_handler(lambda notice: run.notices.append(notice.message_primary))
+    with asking(place) as run:
         yield run
-
-
-def failed(ask, query: str, *parameters: object) -> tuple[str, str, str]:
-    with pytest.raises(DatabaseError) as caught:
-        ask(query, *parameters)
-    told = caught.value.diag
-    return told.sqlstate, told.message_primary, told.message_hint or ""
 
 
 def current(collection: Collection) -> list[str]:

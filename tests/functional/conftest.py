@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,9 +140,24 @@ def nearkin(*arguments: str | Path, stdin: bytes | None = None, **environment: s
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def nearkin_here(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Ended:
+def nearkin_here(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Ended:
     """The command line in this process: faster, with the same output; see `command_here`."""
     from nearkin.cli.main import run
 
     given = [str(argument) for argument in arguments]
     return Ended(*call_here(partial(run, given), arguments=["nearkin", *given], stdin=stdin, folder=cwd))
+
+
+def nearkin_done(*arguments: object, code: int = 0, **how: Any) -> Ended:
+    """`nearkin_here`, where it ends cleanly and with this code."""
+    ended = nearkin_here(*arguments, **how)
+    ended.assert_clean()
+    assert ended.code == code, ended
+    return ended
+
+
+def nearkin_json(*arguments: object, code: int = 0) -> Any:
+    """What a command says in JSON, in one line."""
+    ended = nearkin_done(*arguments, "--json", code=code)
+    assert ended.out.count("\n") == 1
+    return json.loads(ended.out)

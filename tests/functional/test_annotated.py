@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import listing, nearkin_here, write_jsonl
+from functional.conftest import listing, nearkin_done, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import SourceError
 
@@ -55,7 +55,7 @@ def written(folder: Path, kind: str) -> Path:
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv", "tsv"])
 def test_records_with_their_results(kind, tmp_path):
     path, out = written(tmp_path, kind), tmp_path / "out"
-    assert nearkin_here("dedup", path, "--out", out, "--annotate", "--no-report", "-q").code == 0
+    nearkin_done("dedup", path, "--out", out, "--annotate", "--no-report", "-q")
     own, columns = out / "annotated" / path.name, expected(out)
     assert {row["nearkin_verdict"] for row in columns} >= {"unique", "exact copy", "near-duplicate", "too short"}
     if kind in ("csv", "tsv"):

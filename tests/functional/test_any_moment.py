@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import quick_command
-from functional.conftest import CHOSEN, Ended, nearkin_here, results, run_here
+from functional.conftest import CHOSEN, Ended, nearkin_done, nearkin_here, results, run_here
 from golden.collection import DOCUMENTS
 from nearkin.formats import zstd
 from nearkin.options.dedup import Delivery
@@ -93,8 +93,7 @@ def test_a_collection_whose_adding_is_killed_again_and_again(seed, place, tmp_pa
                 n_documents = {one.name: one.n_current for one in collection.info().waves}
                 assert {f"wave-{one}" for one in acknowledged} <= n_documents.keys()
                 assert set(n_documents.values()) == {len(part)}
-        ended = nearkin_here(*arguments)
-        assert ended.code == 0, ended.err
+        nearkin_done(*arguments)
         acknowledged.append(number)
     with place.open(create=False) as collection:
         assert collection.fsck().is_whole
@@ -132,8 +131,7 @@ def test_decisions_that_are_killed_again_and_again(seed, place, tmp_path):
             current = {(one["doc_id"], one["value"]) for one in collection.tags().documents.to_pylist()}
             assert current == tags_after(len(log))
         if len(log) == done:
-            ended = nearkin_here(*arguments)
-            assert ended.code == 0, ended.err
+            nearkin_done(*arguments)
     with place.open(create=False) as collection:
         n_before = collection.info().n_documents
     killed_after(chance.uniform(0.05, 0.4), "add", place.address, tmp_path / "more.jsonl", *cache, "-q")

@@ -140,12 +140,6 @@ def test_an_empty_file_is_no_documents(tmp_path):
     assert (again.code, again.err) == (0, "")
 
 
-@pytest.mark.parametrize("option", ["--text", "--id"])
-def test_a_column_that_is_not_there(tmp_path, option):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert_refused(dedup(path, tmp_path, option, "body"), 3, "body", "id, text")
-
-
 def test_a_compressed_file_that_is_none(tmp_path):
     for name in ("in.jsonl.gz", "in.jsonl.zst"):
         (tmp_path / name).write_bytes(b"this is not compressed at all")
@@ -238,13 +232,6 @@ def test_as_json_the_error_is_an_object(tmp_path):
 
 
 # -- where results go -------------------------------------------------------------------------------------------------
-
-
-def test_out_is_a_file(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    (tmp_path / "out").write_text("mine")
-    assert_refused(dedup(path, tmp_path), 5, "out")
-    assert (tmp_path / "out").read_text() == "mine"
 
 
 def test_out_among_the_input_is_no_input_the_next_time(tmp_path):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from behind_nginx import NGINX, Proxied, served_behind_nginx
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 from team_client import field
@@ -32,8 +32,7 @@ class Served:
 
     def users(self, *arguments: str, stdin: bytes = b"") -> str:
         """Change the users."""
-        done = nearkin_here("users", self.collection, *arguments, "--users-file", self.users_file, stdin=stdin)
-        assert done.code == 0, done.err
+        done = nearkin_done("users", self.collection, *arguments, "--users-file", self.users_file, stdin=stdin)
         return done.out
 
     def sign_in(self, name: str) -> None:
@@ -53,7 +52,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         collection.add([*DOCUMENTS, *((f"{'big' * 30}{i}", f"{LEASE} {i}") for i in range(N_BIG))], wave="march")
     for name, role in (("ada", "reviewer"), ("vera", "viewer")):
         users = "users", place, "add", name, "--role", role, "--users-file", users_file
-        assert nearkin_here(*users, stdin=b"correct horse battery\n").code == 0
+        nearkin_done(*users, stdin=b"correct horse battery\n")
     with served_behind_nginx(folder, place, users_file) as proxied:
         context = ssl.create_default_context(cafile=proxied.cert)
         headers = {"sec-fetch-site": "same-origin", "origin": proxied.url, "accept": "text/html"}
@@ -123,6 +122,6 @@ def test_a_script_checks_with_a_token_that_is_revoked_at_once(
         assert answer.code == code, answer.err
         assert code != 10 or json.loads(answer.out)["verdict"] == "exact"
     served.users("revoke", "ada", "--label", "look")
-    assert nearkin_here(*check).code == 7
+    nearkin_done(*check, code=7)
     monkeypatch.delenv("SSL_CERT_FILE")
-    assert nearkin_here(*check).code == 7
+    nearkin_done(*check, code=7)

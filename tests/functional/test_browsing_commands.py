@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from functional.conftest import nearkin, nearkin_done, nearkin_here, nearkin_json, write_jsonl
 from nearkin.workflows.collection.id_files import read_ids
 
 RENT = "The rent of {} crowns is due on the first day of each month.\r\nSigned:\tAnn\u202eé\n"
@@ -24,22 +21,9 @@ def matter(tmp_path: Path) -> str:
     march = [{"id": "lease", "text": RENT.format(900)}, {"id": "copy", "text": RENT.format(900)}]
     april = [{"id": "lease", "text": RENT.format(950)}, {"id": FORMULA, "text": "Seven."}]
     place = str(tmp_path / "matter")
-    assert run("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march").code == 0
-    assert run("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april").code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march")
+    nearkin_done("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april")
     return place
-
-
-def run(*arguments: str | Path) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    return ended
-
-
-def told(*arguments: str | Path) -> Any:
-    ended = run(*arguments, "--json")
-    assert ended.code == 0, ended.err
-    assert ended.out.count("\n") == 1
-    return json.loads(ended.out)
 
 
 # -- show -------------------------------------------------------------------------------------------------------------
@@ -49,42 +33,20 @@ def test_the_text_alone_comes_unchanged(matter: str) -> None:
     done = nearkin_here("show", matter, "lease", "--text-only")
     assert (done.code, done.out, done.err) == (0, RENT.format(950), "")
     assert nearkin("show", matter, "lease", "--text-only", PYTHONIOENCODING="ascii").out == RENT.format(950)
-    assert run("show", matter, "lease", "--text-only", "--version", "1").out == RENT.format(900)
-    assert run("show", matter, "lease", "--text-only", "--json").code == 2
+    assert nearkin_here("show", matter, "lease", "--text-only", "--version", "1").out == RENT.format(900)
+    nearkin_done("show", matter, "lease", "--text-only", "--json", code=2)
 
 
 def test_show_for_programs(matter: str) -> None:
-    found = told("show", matter, "copy")
+    found = nearkin_json("show", matter, "copy")
     assert (found["doc_id"], found["text"], found["versions"], found["copies"]) == ("copy", RENT.format(900), [1], [])
-    assert run("show", matter, "none").code == 3
-    assert run("show", matter, "lease", "--version", "7").code == 3
-    run("remove", matter, "copy")
-    assert "removed" in run("show", matter, "copy", "--version", "1").out.splitlines()[0]
+    nearkin_done("show", matter, "none", code=3)
+    nearkin_done("show", matter, "lease", "--version", "7", code=3)
+    nearkin_here("remove", matter, "copy")
+    assert "removed" in nearkin_here("show", matter, "copy", "--version", "1").out.splitlines()[0]
 
 
 # -- list -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
-def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, suffix: str) -> None:
-    out = tmp_path / f"list{suffix}"
-    ended = run("list", matter, "--limit", "1", "--out", out)
-    assert (ended.code, "not shown  2  raise --limit" in ended.out) == (0, True)
-    assert f"wrote 3 documents to {out}" in ended.err
-    if suffix == ".parquet":
-        rows = pq.read_table(out).to_pylist()
-    elif suffix == ".jsonl":
-        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    else:
-        with open(out, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t" if suffix == ".tsv" else ","))
-    first = f"'{FORMULA}" if suffix in (".csv", ".tsv") else FORMULA  # text, in a spreadsheet too
-    assert [row["doc_id"] for row in rows] == [first, "copy", "lease"]
-    assert [str(row["n_characters"]) for row in rows] == ["6", "77", "77"]
-    assert run("list", matter, "--out", out).code == 5
-    assert run("list", matter, "--out", out, "--overwrite").code == 0
-    # what was listed can be removed
-    assert told("remove", matter, "--from", out) == {"number": 1, "n_documents": 3, "n_unread": 0, "is_dry_run": False}
 
 
 # -- history ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here, run_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, run_here, write_jsonl
 from nearkin.errors import RunError, SourceError
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
@@ -64,8 +64,7 @@ def test_tables_of_a_run(finished, tmp_path, name):
                 look()
             assert name in str(refused.value) or "damaged" in str(refused.value), place
     regroup(out, threshold=0.9, report=False)
-    ended = nearkin_here("audit", out, "--sample", "5")
-    assert ended.code == 0, ended.err
+    ended = nearkin_done("audit", out, "--sample", "5")
     for _ in flipped(out / name, 1):
         ended = nearkin_here("regroup", out, "--threshold", "0.95")
         assert (ended.code, ended.out) == (5, "")
@@ -74,7 +73,7 @@ def test_tables_of_a_run(finished, tmp_path, name):
 
 def test_files_of_signatures_and_statistics(small, tmp_path):
     out = tmp_path / "signatures.parquet"
-    assert nearkin_here("sign", small, "--out", out, "--method", "minhash", "--bits", "64", "-q").code == 0
+    nearkin_done("sign", small, "--out", out, "--method", "minhash", "--bits", "64", "-q")
     whole = SignatureFile.load(out)
     n_noticed = 0
     for _ in flipped(out, 150):
@@ -88,7 +87,7 @@ def test_files_of_signatures_and_statistics(small, tmp_path):
             assert (found.signatures.packed == whole.signatures.packed).all()
     assert n_noticed > 60
     statistics = tmp_path / "statistics.parquet"
-    assert nearkin_here("statistics", small, "--out", statistics, "-q").code == 0
+    nearkin_done("statistics", small, "--out", statistics, "-q")
     told = Statistics.load(statistics).fingerprint
     n_noticed = 0
     for _ in flipped(statistics, 60):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
 
 LEASE = (
@@ -31,7 +31,7 @@ def repository(tmp_path: Path) -> str:
         {"id": "lease", "text": LEASE.format(street="Mill Lane", rent=900)},
         {"id": "book", "text": MORE},
     ]
-    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", documents)).code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "in.jsonl", documents))
     return place
 
 

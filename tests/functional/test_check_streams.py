@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from commands import quick_command
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 
@@ -24,7 +24,7 @@ TEXTS = [PROSE.text(120) for _ in range(6)]
 @pytest.fixture
 def matter(tmp_path: Path) -> str:
     place = str(tmp_path / "matter")
-    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", [{"id": "old", "text": TEXTS[0]}])).code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "in.jsonl", [{"id": "old", "text": TEXTS[0]}]))
     return place
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, nearkin_json, write_jsonl
 from nearkin import Collection
 
 LEASE = (
@@ -35,35 +34,22 @@ def matter(tmp_path: Path) -> str:
     ]
     april = [{"id": "renewed", "text": LEASE.format(street="Mill Lane", rent=950)}]
     place = str(tmp_path / "matter")
-    assert run("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march").code == 0
-    assert run("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april").code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "march.jsonl", march), "--wave", "march")
+    nearkin_done("add", place, write_jsonl(tmp_path / "april.jsonl", april), "--wave", "april")
     return place
 
 
-def run(*arguments: str | Path) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    return ended
-
-
-def told(*arguments: str | Path) -> Any:
-    ended = run(*arguments, "--json")
-    assert ended.code == 0, ended.err
-    assert ended.out.count("\n") == 1
-    return json.loads(ended.out)
-
-
 def found(*arguments: str | Path) -> list[str]:
-    return [one["doc_id"] for one in told("similar", *arguments)["documents"]]
+    return [one["doc_id"] for one in nearkin_json("similar", *arguments)["documents"]]
 
 
 def test_similar_documents_are_found_across_waves(matter: str) -> None:
     assert found(matter, "lease") == ["copy", "renewed"]
     assert found(matter, "lease", "--gamma", "0") == ["copy"]
     assert found(matter, "lease", "--limit", "1") == ["copy"]
-    assert told("similar", matter, "lease", "--limit", "1")["n_found"] == 2
+    assert nearkin_json("similar", matter, "lease", "--limit", "1")["n_found"] == 2
     assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
-    assert run("similar", matter, "lease", "--measure", "index", "--gamma", "0.1").code == 2
+    nearkin_done("similar", matter, "lease", "--measure", "index", "--gamma", "0.1", code=2)
 
 
 def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
@@ -71,34 +57,34 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     draft.write_text(LEASE.format(street="Mill Lane", rent=975), "utf-8")
     assert found(matter, "--file", draft) == ["lease", "copy", "renewed"]
     assert found(matter, "--text", LETTER) == ["letter"]
-    assert run("similar", matter).code == 2
+    nearkin_done("similar", matter, code=2)
     letter = tmp_path / "letter.txt"
     letter.write_text(LETTER)
-    asked = run("similar", matter, letter)
+    asked = nearkin_here("similar", matter, letter)
     assert (asked.code, f"{letter} is a file; to search with its text: --file {letter}" in asked.err) == (3, True)
-    assert "is a file" not in run("similar", matter, "nothing").err
-    assert run("similar", matter, "lease", "--text", "x").code == 2
-    assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
+    assert "is a file" not in nearkin_here("similar", matter, "nothing").err
+    nearkin_done("similar", matter, "lease", "--text", "x", code=2)
+    nearkin_done("similar", matter, "--file", tmp_path / "none.txt", code=3)
 
 
 def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\nlease,privileged\nrenewed,produce\nletter,produce\nnobody,produce\n", "utf-8")
     out = tmp_path / "conflicts.csv"
-    ended = run("conflicts", matter, labels, "--out", out)
+    ended = nearkin_here("conflicts", matter, labels, "--out", out)
     assert ended.code == 0
     assert "conflicts 1 texts with" in " ".join(ended.out.split())
     assert "nobody" in ended.out
     (row,) = csv.DictReader(out.read_text("utf-8").splitlines())
     assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("renewed", "produce", "lease", "privileged")
     assert "[-950-] {+900+}" in row["passage"]
-    assert told("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
+    assert nearkin_json("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
 
 
 def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp_path: Path) -> None:
     for rent in (955, 960):
         changed = [{"id": "lease", "text": LEASE.format(street="Mill Lane", rent=rent)}]
-        run("add", matter, write_jsonl(tmp_path / "r.jsonl", changed))
+        nearkin_here("add", matter, write_jsonl(tmp_path / "r.jsonl", changed))
     near, far = {("copy", 1), ("renewed", 1)}, [{"id": "lease", "text": LETTER + " Yours, the secretary."}]
     with Collection.open(matter) as opened:
 
@@ -110,10 +96,12 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         assert versions() == (4, sorted({("lease", 1), ("lease", 2)} | near))
         assert versions(1) == (4, sorted({("lease", 2), ("lease", 3)} | near))
         assert versions(2, limit=1)[0] == 4
-        run("add", matter, write_jsonl(tmp_path / "r.jsonl", far))
+        nearkin_here("add", matter, write_jsonl(tmp_path / "r.jsonl", far))
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
-        run("remove", matter, "lease")
+        nearkin_here("remove", matter, "lease")
         assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
-    run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
-    assert told("versions", matter, "alone")["versions"] == []
+    nearkin_here(
+        "add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}])
+    )
+    assert nearkin_json("versions", matter, "alone")["versions"] == []

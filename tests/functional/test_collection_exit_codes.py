@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_done, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from places import SomePlace
 
@@ -115,7 +115,7 @@ def test_a_file_of_no_bytes_is_no_collection(tmp_path):
     assert (ended.code, str(tmp_path / "matter") in ended.err) == (7, True)
     assert file.stat().st_size == 0
     (tmp_path / "one.txt").write_text("A letter about boats.")
-    assert nearkin_here("add", tmp_path / "matter", tmp_path / "one.txt", "-q").code == 0
+    nearkin_done("add", tmp_path / "matter", tmp_path / "one.txt", "-q")
     assert "documents 1 " in " ".join(nearkin_here("info", tmp_path / "matter").out.split())
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import MissingColumnError, ParameterError, ResumeError
 from nearkin.options.dedup import DedupOptions, Delivery
@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_items_are_read_by_their_own_columns(files, tmp_path):
     pages, bench = files
     given = (pages, "--against", bench, "--against-text", "question", "--against-id", "qid")
-    assert nearkin_here("dedup", *given, "--out", tmp_path / "out").code == 0
+    nearkin_done("dedup", *given, "--out", tmp_path / "out")
     dropped = [one for one in pq.read_table(tmp_path / "out/documents.parquet").to_pylist() if not one["keep"]]
     assert {one["id"]: one["group"] for one in dropped} == {"p0": "q0", "p1": "q1", "p2": "q2"}
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())

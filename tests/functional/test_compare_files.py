@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here, nearkin_json
 from nearkin import Collection
 from nearkin.workflows.comparing import compare
 from unit.stages.test_edit import plain_distance
@@ -50,13 +50,13 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
 
 def test_as_a_page_and_as_json(files, tmp_path) -> None:
     page = tmp_path / "page.html"
-    told = json.loads(nearkin_here("compare", *files, "--out", page, "--json").out)
+    told = nearkin_json("compare", *files, "--out", page)
     assert told["a"] == {"file": str(files[0]), "missing": None}
     assert [one["n_words_b"] for one in told["comparison"]["differences"]] == [1, 2]
     assert "landlord" in page.read_text()
     again = nearkin_here("compare", *files, "--out", page)
     assert (again.code, "already exists" in again.err) == (5, True)
-    assert nearkin_here("compare", *files, "--out", files[0], "--overwrite").code == 2
+    nearkin_done("compare", *files, "--out", files[0], "--overwrite", code=2)
     assert files[0].read_text() == OLD
 
 

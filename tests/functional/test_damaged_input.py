@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_done, nearkin_here, nearkin_json, write_jsonl
 from made_up_prose import Prose
 from nearkin.formats import zstd
 
@@ -89,7 +89,7 @@ def test_skip_uses_what_came_before_and_says_so(command: str, cut: Path, tmp_pat
     if not command.startswith("plan"):
         assert f"{cut}, line " in loud.out
     again = [] if command in ("add", "plan") else ["--overwrite"]
-    told = json.loads(nearkin_here(*arguments, "--on-error", "skip", "--json", *again).out)  # type: ignore[arg-type]
+    told = nearkin_json(*arguments, "--on-error", "skip", *again)  # type: ignore[arg-type]
     damaged = told["right"]["damaged_files"] if command == "pairs" else told.get("damaged_files")
     if not command.startswith("plan"):
         assert [(one["path"], one["problem"]) for one in damaged] == [(str(cut), "the gzip stream is truncated")]
@@ -136,10 +136,9 @@ def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes]
     lines = noisy(400)
     (tmp_path / name).write_bytes(cut_in_half(pack(lines)))
     arguments = ["dedup", tmp_path / name, "--out", tmp_path / "o", "--write-kept", "--no-report"]
-    assert nearkin_here(*arguments, "-q").code == 13
+    nearkin_done(*arguments, "-q", code=13)
     assert not (tmp_path / "o/kept").exists()
-    ended = nearkin_here(*arguments, "--on-error", "skip", "--resume")
-    assert ended.code == 0, ended.err
+    ended = nearkin_done(*arguments, "--on-error", "skip", "--resume")
     assert "only the documents before it were read" in ended.out
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     (damaged,) = manifest["damaged_files"]
@@ -150,8 +149,7 @@ def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes]
     assert 0 < n_kept < 400
     (problem,) = pq.read_table(tmp_path / "o/problems.parquet").to_pylist()
     assert problem["problem"].startswith("truncated: ")
-    audited = nearkin_here("audit", tmp_path / "o", "--sample", "20", "--json")
-    assert audited.code == 0, audited.err
+    nearkin_done("audit", tmp_path / "o", "--sample", "20", "--json")
     regrouped = nearkin_here("regroup", tmp_path / "o", "--threshold", "0.9")
     assert "\nincomplete  " in regrouped.out
     assert "incomplete: <bdi>" in (tmp_path / "o/threshold-0.9/report.html").read_text()
@@ -165,8 +163,7 @@ def test_a_parquet_file_without_its_end_is_left_out_and_named(tmp_path: Path) ->
     arguments = ["dedup", folder, "--out", tmp_path / "o", "--write-kept", "--no-report"]
     ended = nearkin_here(*arguments, "-q")
     assert_refused(ended, 13, "1.parquet: the Parquet file is truncated: its footer is missing")
-    ended = nearkin_here(*arguments, "--on-error", "skip")
-    assert ended.code == 0, ended.err
+    ended = nearkin_done(*arguments, "--on-error", "skip")
     assert "1.parquet, line 1  the Parquet file is truncated: its footer is missing" in ended.out
     assert [path.name for path in (tmp_path / "o/kept").iterdir()] == ["0.parquet"]
 
@@ -313,9 +310,9 @@ def test_a_run_that_fails_leaves_the_results_that_it_was_to_replace(cut: Path, t
     whole, out = tmp_path / "whole.jsonl", tmp_path / "results"
     whole.write_text('{"id": 1, "text": "one two three four five six"}\n' * 2)
     given = ["--out", out, "--no-report", "-q", "--write-kept"]
-    assert nearkin_here("dedup", whole, *given).code == 0
+    nearkin_done("dedup", whole, *given)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    assert nearkin_here("dedup", cut, *given, "--overwrite").code == 13
+    nearkin_done("dedup", cut, *given, "--overwrite", code=13)
     assert {path: data for path, data in before.items() if path.read_bytes() == data} == before
-    assert nearkin_here("dedup", cut, *given, "--overwrite", "--on-error", "skip").code == 0
+    nearkin_done("dedup", cut, *given, "--overwrite", "--on-error", "skip")
     assert not before.keys() <= {path for path in out.rglob("*") if path.is_file()}

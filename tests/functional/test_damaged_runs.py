@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here, run_here, write_jsonl
+from functional.conftest import nearkin_done, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.formats import parquet
 
@@ -34,9 +34,7 @@ def run(tmp_path, monkeypatch) -> Path:
 
 
 def said_by(command: str) -> str:
-    ended = nearkin_here(*COMMANDS[command])
-    ended.assert_clean()
-    assert ended.code == 5, ended.err
+    ended = nearkin_done(*COMMANDS[command], code=5)
     assert not Path("x").exists()
     return " ".join(ended.err.split())
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_json, write_jsonl
 from nearkin.collection.collection import Collection
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
@@ -19,77 +18,74 @@ LEASE = "The tenant shall pay the rent of {} crowns on the first day of each mon
 def matter(tmp_path: Path) -> str:
     place = str(tmp_path / "matter")
     documents = [{"id": f"d{i:03}", "text": LEASE.format(1000 + i)} for i in range(120)]
-    assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", documents)).code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "in.jsonl", documents))
     return place
 
 
-def run(*arguments: object, code: int = 0):
-    ended = nearkin_here(*arguments)
-    assert "Traceback" not in ended.err
-    assert ended.code == code, ended
-    return ended
-
-
 def tags(matter: str) -> list[dict[str, object]]:
-    return json.loads(run("tags", matter, "--json").out)["tags"]
+    return nearkin_json("tags", matter)["tags"]
 
 
 def test_tags_of_named_documents(matter) -> None:
-    told = run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada").out
+    told = nearkin_done("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada").out
     assert "activity 1  tag responsive=yes, 2 documents" in told
     assert "nearkin undo COLLECTION 1" in told
-    told = run("tag", matter, "responsive=yes", "d001", "d002").out
+    told = nearkin_done("tag", matter, "responsive=yes", "d001", "d002").out
     assert "unchanged   1" in told
-    assert "yes" in run("tags", matter).out
-    assert "activity 3  remove the tag responsive, 1 document" in run("untag", matter, "responsive", "d000").out
-    assert "nothing to change" in run("untag", matter, "responsive", "d000").out
+    assert "yes" in nearkin_done("tags", matter).out
+    assert (
+        "activity 3  remove the tag responsive, 1 document" in nearkin_done("untag", matter, "responsive", "d000").out
+    )
+    assert "nothing to change" in nearkin_done("untag", matter, "responsive", "d000").out
     assert tags(matter) == [{"field": "responsive", "value": "yes", "n_documents": 2, "n_removed": 0}]
 
 
 def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("".join(f"d{i:03}\n\n" for i in range(120)))
-    shown = run("tag", matter, "hot", "--from", ids, code=2)
+    shown = nearkin_done("tag", matter, "hot", "--from", ids, code=2)
     assert "not shown     100" in shown.out
     assert "dry run" not in shown.out
     assert "Nothing was changed. This would change 120 documents. Add --yes" in shown.err
     assert tags(matter) == []
-    assert "would change  tag hot, 120 documents" in run("tag", matter, "hot", "--from", ids, "--dry-run").out
-    run("tag", matter, "hot", "--from", ids, "--yes", "-q")
+    assert "would change  tag hot, 120 documents" in nearkin_done("tag", matter, "hot", "--from", ids, "--dry-run").out
+    nearkin_done("tag", matter, "hot", "--from", ids, "--yes", "-q")
     assert tags(matter)[0]["n_documents"] == 120
-    run("undo", matter, "1", code=2)
-    run("undo", matter, "1", "--yes")
+    nearkin_done("undo", matter, "1", code=2)
+    nearkin_done("undo", matter, "1", "--yes")
     assert tags(matter) == []
-    run("tag", matter, "hot", *(f"d{i:03}" for i in range(100)))
+    nearkin_done("tag", matter, "hot", *(f"d{i:03}" for i in range(100)))
     assert tags(matter)[0]["n_documents"] == 100
 
 
 def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
-    run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
-    run("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
-    run("tags", matter, "--out", tmp_path / "tags.csv", "-q")
+    nearkin_done("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
+    nearkin_done("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
+    nearkin_done("tags", matter, "--out", tmp_path / "tags.csv", "-q")
     rows = list(csv.DictReader((tmp_path / "tags.csv").open()))
     assert [(row["doc_id"], row["field"], row["value"], row["by"]) for row in rows] == [
         ("d000", "responsive", "yes", "ada"), ("d001", "responsive", "yes", "ada"),
     ]  # fmt: skip
     for name in ("log.parquet", "log.jsonl", "log.csv"):
-        run("log", matter, "--out", tmp_path / name, "-q")
+        nearkin_done("log", matter, "--out", tmp_path / name, "-q")
     table = pq.read_table(tmp_path / "log.parquet")
     assert table["subject"].to_pylist() == ["d000", "d001", "d000"]
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 3
-    run("log", matter, "--out", tmp_path / "log.csv", code=5)
-    run("log", matter, "--out", tmp_path / "log.txt", code=2)
+    nearkin_done("log", matter, "--out", tmp_path / "log.csv", code=5)
+    nearkin_done("log", matter, "--out", tmp_path / "log.txt", code=2)
 
 
 def test_a_purge_needs_yes(matter) -> None:
-    shown = run("purge", matter, "d000", code=2)
+    shown = nearkin_done("purge", matter, "d000", code=2)
     assert "would erase, texts  1  of 1 documents: d000\n" in shown.out
     assert "Add --yes" in shown.err
-    assert "erased, texts  1  of 1 documents: d000\n" in run("purge", matter, "d000", "--yes").out
-    assert "was removed" in run("similar", matter, "d000", code=3).err
-    assert "undamaged" in run("fsck", matter).out
-    run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
-    assert "its text was purged" in run("exceptions", matter).out
+    assert "erased, texts  1  of 1 documents: d000\n" in nearkin_done("purge", matter, "d000", "--yes").out
+    assert "was removed" in nearkin_done("similar", matter, "d000", code=3).err
+    assert "undamaged" in nearkin_done("fsck", matter).out
+    nearkin_done(
+        "add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}])
+    )
+    assert "its text was purged" in nearkin_done("exceptions", matter).out
 
 
 # -- values of a table, removal and purge from files ------------------------------------------------------------------
@@ -105,28 +101,30 @@ def test_a_purge_needs_yes(matter) -> None:
 )
 def test_wrong_tables_change_nothing(matter, tmp_path, text, more, code, message) -> None:
     (tmp_path / "v.csv").write_text(text)
-    assert message in run("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code).err
-    assert "FIELD alone" in run("tag", matter, "f=1", "--from", tmp_path / "v.csv", "--value", "v", code=2).err
+    assert (
+        message in nearkin_done("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code).err
+    )
+    assert "FIELD alone" in nearkin_done("tag", matter, "f=1", "--from", tmp_path / "v.csv", "--value", "v", code=2).err
     assert tags(matter) == []
 
 
 def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("".join(f"d{i:03}\n" for i in range(101)))
-    shown = run("remove", matter, "--from", ids, code=2)
+    shown = nearkin_done("remove", matter, "--from", ids, code=2)
     assert "not shown         81" in shown.out
     assert "would be removed  101  nothing was changed" in shown.out
     assert "Nothing was removed. This would remove 101 documents. Add --yes" in shown.err
-    assert json.loads(run("log", matter, "--json").out) == []
-    assert "removed  1  activity 1" in run("remove", matter, "d119", "--by", "ada").out
-    run("remove", matter, "--from", ids, "--yes", "-q")
-    first, second = json.loads(run("log", matter, "--json").out)
+    assert nearkin_json("log", matter) == []
+    assert "removed  1  activity 1" in nearkin_done("remove", matter, "d119", "--by", "ada").out
+    nearkin_done("remove", matter, "--from", ids, "--yes", "-q")
+    first, second = nearkin_json("log", matter)
     assert (first["by"], first["kind"], first["changes"][0]["was"]) == ("ada", "remove", "version 1")
     assert len(second["changes"]) == 101
-    assert "remove 101 documents" in run("log", matter, "--of", "d007").out
-    assert "removed documents. It cannot be undone" in run("undo", matter, "1", code=2).err
-    assert "--text-only" in run("undo", matter, "1", code=2).err
-    run("fsck", matter, "-q")
+    assert "remove 101 documents" in nearkin_done("log", matter, "--of", "d007").out
+    assert "removed documents. It cannot be undone" in nearkin_done("undo", matter, "1", code=2).err
+    assert "--text-only" in nearkin_done("undo", matter, "1", code=2).err
+    nearkin_done("fsck", matter, "-q")
 
 
 def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
@@ -134,63 +132,67 @@ def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
     file.write_bytes("name,custodian\nd000,Zoë\n".encode("cp1252"))
     given = "--from", file, "--id", "name"
     assert "repeat the command and add --encoding cp1252" in " ".join(
-        run("untag", matter, "who", *given, code=3).err.split()
+        nearkin_done("untag", matter, "who", *given, code=3).err.split()
     )
     given += "--encoding", "cp1252"
-    run("tag", matter, "who", *given, "--value", "custodian")
-    assert "who=Zoë" in run("show", matter, "d000").out
-    run("tag", matter, "hot", *given)
-    assert "remove the tag who, 1 document" in run("untag", matter, "who", *given).out
-    assert "erased, texts  1  of 1 documents: d000" in run("purge", matter, *given, "--yes").out
+    nearkin_done("tag", matter, "who", *given, "--value", "custodian")
+    assert "who=Zoë" in nearkin_done("show", matter, "d000").out
+    nearkin_done("tag", matter, "hot", *given)
+    assert "remove the tag who, 1 document" in nearkin_done("untag", matter, "who", *given).out
+    assert "erased, texts  1  of 1 documents: d000" in nearkin_done("purge", matter, *given, "--yes").out
 
 
 def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
     layout = tmp_path / "layout.toml"
     layout.write_text("fields = [{name = 'privileged', values = ['no', 'counsel'], sensitive = true}]", "utf-8")
-    run("coding", matter, layout)
-    run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--groups", code=2)  # none stored
-    told = run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--dry-run").out
+    nearkin_done("coding", matter, layout)
+    nearkin_done(
+        "batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--groups", code=2
+    )  # none stored
+    told = nearkin_done("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--dry-run").out
     assert "make 3 batches of pass, 120 documents" in told
-    run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--by", "ada")
-    run("batches", matter, "--make", "few", "d007", "d003", "--by", "ada")
-    assert "check batch pass=1 out to ben" in run("batches", matter, "--check-out", "pass=1", "--by", "ben").out
-    assert "ben" in run("batches", matter, "--check-out", "pass=1", "--by", "eva", code=1).err
-    run("batches", matter, "--check-out", "pass=9", code=3)
+    nearkin_done("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--by", "ada")
+    nearkin_done("batches", matter, "--make", "few", "d007", "d003", "--by", "ada")
+    assert (
+        "check batch pass=1 out to ben" in nearkin_done("batches", matter, "--check-out", "pass=1", "--by", "ben").out
+    )
+    assert "ben" in nearkin_done("batches", matter, "--check-out", "pass=1", "--by", "eva", code=1).err
+    nearkin_done("batches", matter, "--check-out", "pass=9", code=3)
     for change in (("--make", "y"), ("--check-out", "pass=2"), ("--check-in", "pass=1")):
-        run("batches", matter, *change, "--out", tmp_path / "none.csv", code=2)
-    listed = json.loads(run("batches", matter, "--json", "--out", tmp_path / "b.csv").out)["batches"]
+        nearkin_done("batches", matter, *change, "--out", tmp_path / "none.csv", code=2)
+    listed = nearkin_json("batches", matter, "--out", tmp_path / "b.csv")["batches"]
     assert [(one["name"], one["n_documents"], one["holder"]) for one in listed] == [
         ("few", 2, ""), ("pass", 50, "ben"), ("pass", 50, ""), ("pass", 20, ""),
     ]  # fmt: skip
     assert (tmp_path / "b.csv").read_text("utf-8").splitlines()[2] == "pass,1,ben,50,0,50,"
-    run("batches", matter, "--check-in", "pass=1", "--by", "ben")
+    nearkin_done("batches", matter, "--check-in", "pass=1", "--by", "ben")
 
-    run("second-look", matter, "--of", "ben", code=2)  # who coded nothing
+    nearkin_done("second-look", matter, "--of", "ben", code=2)  # who coded nothing
     with Collection.open(matter) as opened:
         opened.code([f"d{i:03}" for i in range(10)], {"privileged": ["counsel"]}, by="ben")
-    run("second-look", matter, "--of", "ben", "--size", "4", "--seed", "7", "--by", "ada")
-    (look,) = json.loads(run("second-look", matter, "--json").out)["second_looks"]
+    nearkin_done("second-look", matter, "--of", "ben", "--size", "4", "--seed", "7", "--by", "ada")
+    (look,) = nearkin_json("second-look", matter)["second_looks"]
     assert (look["of"], look["n_calls"], look["n_documents"], look["rate"]) == ("ben", 10, 4, None)
-    assert "ben" in run("second-look", matter).out
+    assert "ben" in nearkin_done("second-look", matter).out
 
-    run("privilege-log", matter, "--out", tmp_path / "log.pdf", code=2)
-    run("privilege-log", matter, "--out", tmp_path / "log.docx", "--limit", "1")
-    run("privilege-log", matter, "--out", tmp_path / "log.docx", code=5)
+    nearkin_done("privilege-log", matter, "--out", tmp_path / "log.pdf", code=2)
+    nearkin_done("privilege-log", matter, "--out", tmp_path / "log.docx", "--limit", "1")
+    nearkin_done("privilege-log", matter, "--out", tmp_path / "log.docx", code=5)
     assert (tmp_path / "log.docx").read_bytes()[:2] == b"PK"
-    told = json.loads(run("privilege-log", matter, "--json", "--limit", "1").out)
+    told = nearkin_json("privilege-log", matter, "--limit", "1")
     assert (told["n_found"], [one["id"] for one in told["documents"]]) == (10, ["d000"])
 
 
 def test_lists_as_files_have_what_reviewers_set(matter, tmp_path) -> None:
-    run("tag", matter, "responsive=yes", "d001", "d002", "--by", "ada")
-    run("tag", matter, "responsive=no", "d003", "--by", "ada")
-    run("decide", matter, "--note", "d001", "see page 3", "--by", "ada")
+    nearkin_done("tag", matter, "responsive=yes", "d001", "d002", "--by", "ada")
+    nearkin_done("tag", matter, "responsive=no", "d003", "--by", "ada")
+    nearkin_done("decide", matter, "--note", "d001", "see page 3", "--by", "ada")
     out = tmp_path / "list.parquet"
     for command in (["similar", matter, "d000"], ["search", matter, "rent"], ["groups", matter]):
-        run(*command, "--out", out, "--overwrite")
+        nearkin_done(*command, "--out", out, "--overwrite")
         rows = {row["doc_id"]: row for row in pq.read_table(out).to_pylist()}
         assert (rows["d001"]["tag:responsive"], rows["d001"]["note by"]) == ("yes", "ada"), command
         assert (rows["d003"]["tag:responsive by"], rows["d004"]["tag:responsive"]) == ("ada", None), command
-    run("conflicts", matter, "--tag", "responsive", "--out", out, "--overwrite")
+    nearkin_done("conflicts", matter, "--tag", "responsive", "--out", out, "--overwrite")
     (row,) = pq.read_table(out).to_pylist()
     assert (row["id_a"], row["a tag:responsive"], row["b tag:responsive"]) == ("d003", "no", "yes")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bundles import bundles, write_bundle  # noqa: F401  (a fixture)
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_json
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.options.dedup import DedupOptions
@@ -51,9 +51,7 @@ def folder(tmp_path) -> Path:
 
 
 def ran(*arguments: str | Path) -> dict[str, object]:
-    done = nearkin_here(*arguments, "--json")
-    assert done.code == 0, done.err
-    return json.loads(done.out)
+    return nearkin_json(*arguments)
 
 
 def rows_of(out: Path, table: str = "documents") -> list[dict[str, object]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here, nearkin_json
 from generator import office_files as make
 from made_up_prose import Prose
 
@@ -46,8 +46,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def matter(folder) -> Path:
     place = folder.parent / "matter"
-    added = nearkin_here("add", place, folder, "--wave", "march")
-    assert added.code == 0, added.err
+    added = nearkin_done("add", place, folder, "--wave", "march")
     said = " ".join(added.out.split())
     assert "exceptions 4 2 not stored; nearkin exceptions COLLECTION" in said
     assert "documents 6 wave march new 6" in said  # 8 - 3 + 1
@@ -62,7 +61,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
                   "partial (partial) march table.rtf", "empty march blank.txt no text was found in it",
                   "exceptions 4 3 without text, 1 partial"):  # fmt: skip
         assert words in said, (words, said)
-    found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
+    found = nearkin_json("exceptions", matter, "--limit", "1")
     assert (found["n_no_text"], found["n_partial"], found["is_truncated"]) == (3, 1, True)
     (scan,) = found["exceptions"]
     assert (scan["doc_id"], scan["parent"], scan["kind"]) == ("1.eml!scan.pdf", "1.eml", "pdf")
@@ -73,8 +72,8 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     assert pq.read_table(tmp_path / "some.parquet")["doc_id"].to_pylist() == ["table.rtf"]
     assert next(csv.DictReader((tmp_path / "some.csv").open()))["exception"] == "partial"
     assert "table.rtf" not in nearkin_here("exceptions", matter, "--which", "no-text").out
-    assert nearkin_here("exceptions", matter, "--which", "some").code == 2
-    assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
+    nearkin_done("exceptions", matter, "--which", "some", code=2)
+    nearkin_done("exceptions", matter, "--reason", "unread", code=2)
 
 
 def listed(path: Path) -> list[list[str]]:
@@ -85,8 +84,7 @@ def listed(path: Path) -> list[list[str]]:
 
 def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path):
     for name, place in (("files", folder), ("stored", matter)):
-        ended = nearkin_here("threads", place, "--out", tmp_path / name, "-q")
-        assert ended.code == 0, ended.err
+        nearkin_done("threads", place, "--out", tmp_path / name, "-q")
     files, stored = (pq.read_table(tmp_path / name / "threads.parquet") for name in ("files", "stored"))
     of_place = {"row", "source", "line"}
     assert stored.drop_columns(of_place).equals(files.drop_columns(of_place))
@@ -99,7 +97,7 @@ def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path
 
 def test_a_run_of_records_has_exceptions_too(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "It was"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
-    assert nearkin_here("dedup", tmp_path / "in.jsonl", "--out", tmp_path / "out", "-q", "--no-report").code == 0
+    nearkin_done("dedup", tmp_path / "in.jsonl", "--out", tmp_path / "out", "-q", "--no-report")
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         found = [(one["id"], one["exception"], one["sentence"]) for one in csv.DictReader(file)]
     assert found == [
@@ -107,15 +105,14 @@ def test_a_run_of_records_has_exceptions_too(tmp_path):
         ("c", "empty", "no text was found in it"),
     ]
     (tmp_path / "whole.jsonl").write_text('{"id": "a", "text": "It was"}\n')
-    assert nearkin_here("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report").code == 0
+    nearkin_done("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report")
     assert not (tmp_path / "none/exceptions.csv").exists()
 
 
 def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     (tmp_path / "note.txt").write_text(f"{FIRST} {FIRST}")
     right = ("--right", tmp_path / "note.txt")
-    ended = nearkin_here("pairs", "--left", folder, *right, "--out", tmp_path / "pairs", "-q", "--no-report")
-    assert ended.code == 0, ended.err
+    nearkin_done("pairs", "--left", folder, *right, "--out", tmp_path / "pairs", "-q", "--no-report")
     lines = (tmp_path / "pairs/exceptions.csv").read_text().splitlines()
     assert [line.split(",")[:4] for line in lines[1:]] == [
         ["1.eml!scan.pdf", "1.eml", "image only", "false"],
@@ -123,16 +120,14 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
         ["damaged.pdf", "", "damaged", "false"],
         ["table.rtf", "", "partial", "true"],
     ]
-    ended = nearkin_here("sign", folder, "--out", tmp_path / "case.bits", "-q")
-    assert ended.code == 0, ended.err
+    nearkin_done("sign", folder, "--out", tmp_path / "case.bits", "-q")
     assert (tmp_path / "case-exceptions.csv").read_text().splitlines() == lines
     blank = hashlib.sha256((folder / "blank.txt").read_bytes()).hexdigest()
     # a text that was not extracted has the bytes of its file
     assert lines[2].endswith(f",text,{blank},1,blank.txt,1,blank.txt")
-    told = nearkin_here("dedup", folder, "--out", tmp_path / "dedup", "-q", "--no-report")
-    assert told.code == 0, told.err
+    nearkin_done("dedup", folder, "--out", tmp_path / "dedup", "-q", "--no-report")
     assert (tmp_path / "dedup/exceptions.csv").read_text().splitlines() == lines
-    assert nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "case.bits", "--overwrite", "-q").code == 0
+    nearkin_done("sign", tmp_path / "note.txt", "--out", tmp_path / "case.bits", "--overwrite", "-q")
     assert len((tmp_path / "case-exceptions.csv").read_text().splitlines()) == 1  # no longer those of other files
     (tmp_path / "mine-exceptions.csv").write_text("written by somebody else")
     refused = nearkin_here("sign", tmp_path / "note.txt", "--out", tmp_path / "mine.bits", "-q")
@@ -152,7 +147,7 @@ def test_a_question_about_a_partial_text_says_what_it_lacks(asked, matter, folde
         said = f"read in part {'the text' if command == 'check' else folder / name} {lacks}"
         told = nearkin_here(command, matter, *before, folder / name)
         assert (said in " ".join(told.out.split())) == (lacks is not None)
-        told = json.loads(nearkin_here(command, matter, *before, folder / name, "--json").out)
+        told = nearkin_json(command, matter, *before, folder / name, code=10 if command == "check" else 0)
         assert (told["b"] if command == "compare" else told)["missing"] == lacks
 
 
@@ -178,9 +173,9 @@ def test_binary_data_is_not_called_text(tmp_path):
     ):
         options = ["--max-unreadable", "1", "-q", *(["--format", form] if form else [])]
         out, matter = tmp_path / f"out-{source.name}-{form}", tmp_path / f"matter-{source.name}-{form}"
-        assert nearkin_here("dedup", source, "--out", out, *options).code == 0
+        nearkin_done("dedup", source, "--out", out, *options)
         with (out / "exceptions.csv").open(encoding="utf-8", newline="") as file:
             assert {row["id"].rpartition("!")[2]: row["kind"] for row in csv.DictReader(file)} == expected
-        assert nearkin_here("add", matter, source, *options).code == 0
-        listed = json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"]
+        nearkin_done("add", matter, source, *options)
+        listed = nearkin_json("exceptions", matter)["exceptions"]
         assert {one["doc_id"].rpartition("!")[2]: one["kind"] for one in listed} == expected

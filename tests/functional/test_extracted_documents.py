@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here, nearkin_json
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
@@ -60,8 +60,7 @@ def case(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def run(case) -> Path:
     out = case.parent / "out"
-    done = nearkin_here("dedup", case, "--out", out)
-    assert done.code == 0, done.err
+    done = nearkin_done("dedup", case, "--out", out)
     assert "exceptions 3 1 damaged, 1 image only, 1 partial: exceptions.csv" in " ".join(done.out.split())
     return out
 
@@ -101,8 +100,7 @@ def test_the_exceptions_are_listed(run):
 
 def test_the_kept_documents_are_read_again(run, tmp_path):
     kept = {one for one, row in rows_of(run).items() if row["keep"]}
-    done = nearkin_here("dedup", run, "--out", tmp_path / "of-kept")
-    assert done.code == 0, done.err
+    nearkin_done("dedup", run, "--out", tmp_path / "of-kept")
     rows = rows_of(tmp_path / "of-kept")
     assert set(rows) == kept
     assert rows["mail.eml!offer.docx" if "mail.eml!offer.docx" in kept else "a.docx"]["extractor"].startswith("xberg")
@@ -110,14 +108,13 @@ def test_the_kept_documents_are_read_again(run, tmp_path):
 
 def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     store = tmp_path / "store"
-    done = nearkin_here("add", store, case)
-    assert done.code == 0, done.err
+    nearkin_done("add", store, case)
     with Collection.open(store) as opened:
         assert opened.text("mail.eml") == C
         assert opened.text("mail.eml!offer.docx") == f"{A} And more."
-    found = json.loads(nearkin_here("check", store, case / "a.pdf", "--json").out)["documents"][0]
+    found = nearkin_json("check", store, case / "a.pdf", code=10)["documents"][0]
     assert found["doc_id"] == "a.docx" or found["doc_id"] == "a.pdf"
-    found = json.loads(nearkin_here("check", store, case / "mail.eml!offer.docx", "--json").out)["documents"][0]
+    found = nearkin_json("check", store, case / "mail.eml!offer.docx", code=10)["documents"][0]
     assert found["doc_id"] == "mail.eml!offer.docx"
     bad = nearkin_here("check", store, case / "damaged.pdf")
     assert bad.code == 3
@@ -136,12 +133,11 @@ def test_a_file_by_its_content_a_glob_and_a_format_for_all(case, tmp_path):
     (other / "nameless").write_bytes(make.pdf([A]))
     (other / "b.json").write_bytes(make.docx([A]))
     (other / "mail").write_bytes(b"From: a@b.org\nSubject: x\n\nIt was a dark and stormy night, all in all.\n")
-    done = nearkin_here("dedup", other / "nameless", "--out", tmp_path / "one")
-    assert done.code == 0, done.err
+    done = nearkin_done("dedup", other / "nameless", "--out", tmp_path / "one")
     assert "read as a document (recognised by its content: pdf)" in " ".join(done.err.split() + done.out.split())
     assert rows_of(tmp_path / "one")[str(other / "nameless")]["kind"] == "pdf"
-    assert nearkin_here("dedup", f"{case}/*.pdf", "--out", tmp_path / "glob", "--max-unreadable", "60%").code == 0
-    assert nearkin_here("dedup", other, "--out", tmp_path / "all", "--format", "eml").code == 0
+    nearkin_done("dedup", f"{case}/*.pdf", "--out", tmp_path / "glob", "--max-unreadable", "60%")
+    nearkin_done("dedup", other, "--out", tmp_path / "all", "--format", "eml")
     assert {one: row["kind"] for one, row in rows_of(tmp_path / "all").items()} == {
         "nameless": "pdf", "b.json": "docx", "mail": "eml",
     }  # fmt: skip

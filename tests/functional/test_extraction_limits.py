@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done
 from generator import office_files as make
 from made_up_prose import Prose
 
@@ -63,8 +63,7 @@ def test_an_exception_names_the_limit_that_refused_the_file(tmp_path, limit):
     lower = ("--extraction-limit", limit, "--extraction-limit", "ratio=100000") if "ratio" not in limit else (
         "--extraction-limit", limit
     )  # fmt: skip
-    told = nearkin_here("dedup", tmp_path / "case", "--out", tmp_path / "out", "--no-report", *lower)
-    assert told.code == 0, told.err
+    nearkin_done("dedup", tmp_path / "case", "--out", tmp_path / "out", "--no-report", *lower)
     found = exceptions_in(tmp_path / "out")
     assert list(found) == [doc_id]
     assert found[doc_id][0] == exception
@@ -78,13 +77,12 @@ def test_what_a_limit_refused_is_read_with_a_higher_one_and_the_run_remembers_it
     (folder / "x.zip").write_bytes(make.zipped({"a.zip": make.zipped({"a.txt": TEXT, "b.txt": f"{TEXT} More."})}))
     (folder / "y.txt").write_text(TEXT)
     usual = ("--no-report", "--threshold", "0.5")
-    assert nearkin_here("dedup", folder, "--out", out, *usual, "--extraction-limit", "levels=1").code == 0
+    nearkin_done("dedup", folder, "--out", out, *usual, "--extraction-limit", "levels=1")
     assert list(exceptions_in(out)) == ["x.zip!a.zip!#1"]
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["reading"]["extraction_limits"] == {"levels": 1}
-    again = nearkin_here("audit", out)
-    assert again.code == 0, again.err
-    assert nearkin_here("dedup", folder, "--out", out, *usual, "--overwrite").code == 0
+    nearkin_done("audit", out)
+    nearkin_done("dedup", folder, "--out", out, *usual, "--overwrite")
     assert exceptions_in(out) == {}
     assert json.loads((out / "manifest.json").read_text())["reading"]["extraction_limits"] is None
     ids = pq.read_table(out / "documents.parquet")["id"].to_pylist()

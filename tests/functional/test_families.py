@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import FAST, Ended, nearkin_here, results, write_jsonl
+from functional.conftest import FAST, Ended, nearkin_done, nearkin_here, results, write_jsonl
 from nearkin.runs.run import RESUME_HINT
 
 FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
@@ -128,8 +128,8 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
         ended = nearkin_here(*arguments)
     assert ended.code == 130
     assert RESUME_HINT in ended.err
-    assert nearkin_here(*arguments, "-q").code == 5
-    assert nearkin_here(*arguments, "-q", "--resume").code == 0
+    nearkin_done(*arguments, "-q", code=5)
+    nearkin_done(*arguments, "-q", "--resume")
     assert results(tmp_path / "out") == results(contracts)
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 from nearkin.errors import MissingColumnError, ParameterError
 
 WORDS = [f"word{i}" for i in range(40)]
@@ -56,7 +56,7 @@ def test_an_id_and_a_value_to_keep_by_are_named_inside_objects(suffix, tmp_path)
 )
 def test_what_is_nowhere_inside_an_object_ends_the_command(suffix, arguments, tmp_path):
     path = written(tmp_path / f"in.{suffix}", PARTS)
-    assert nearkin_here("dedup", path, "--text", "body", *arguments, "--out", tmp_path / "out").code == 3
+    nearkin_done("dedup", path, "--text", "body", *arguments, "--out", tmp_path / "out", code=3)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "csv", "tsv"])

@@ -9,16 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 
 RENT = "The rent of {} crowns is due on the first day of each month, and the tenant pays it to the owner of the house."
 NOTE = "A note about {} that was written long after the first wave had been read by everybody who works here."
-
-
-def run(*arguments: str | Path) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    return ended
 
 
 @pytest.fixture(scope="module")
@@ -32,24 +26,25 @@ def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for wave, texts in waves.items():
         if wave == "april":
-            assert run("remove", folder / "matter", "copy").code == 0
+            nearkin_done("remove", folder / "matter", "copy")
         documents = [{"id": doc_id, "text": text} for doc_id, text in texts.items()]
-        added = run("add", folder / "matter", write_jsonl(folder / f"{wave}.jsonl", documents), "--wave", wave)
-        assert added.code == 0, added.err
-        assert wave == "may" or run("groups", folder / "matter").code == 0
+        nearkin_done("add", folder / "matter", write_jsonl(folder / f"{wave}.jsonl", documents), "--wave", wave)
+        assert wave == "may" or nearkin_here("groups", folder / "matter").code == 0
     return folder / "matter"
 
 
 def test_json_and_files(matter: Path, tmp_path: Path) -> None:
     table, sheet = tmp_path / "changes.parquet", tmp_path / "changes.csv"
-    ended = run("groups", matter, "--since", "march", "--json", "--out", table)
+    ended = nearkin_here("groups", matter, "--since", "march", "--json", "--out", table)
     told = json.loads(ended.out)
     assert (told["wave"], told["n_groups"], told["n_groups_were"], told["n_not_grouped"]) == ("march", 2, 1, 1)
     assert [(one["number"], one["new"], one["removed"]) for one in told["changes"]] == [
         (1, ["late"], ["copy"]),
         (2, ["boats", "kites"], []),
     ]
-    assert run("groups", matter, "--since", "march", "--out", sheet).err.endswith(f"wrote 4 changes to {sheet}\n")
+    assert nearkin_here("groups", matter, "--since", "march", "--out", sheet).err.endswith(
+        f"wrote 4 changes to {sheet}\n"
+    )
     rows = pq.read_table(table).to_pylist()
     assert [(row["group"], row["group_was"], row["doc_id"], row["change"]) for row in rows] == [
         (None, 1, "copy", "removed"),

@@ -6,16 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, write_jsonl
 from made_up_prose import Prose
 from places import SomePlace
-
-
-def run(*arguments: str | Path, code: int = 0) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    assert ended.code == code, ended.err
-    return ended
 
 
 def written(folder: Path) -> Path:
@@ -26,8 +19,10 @@ def written(folder: Path) -> Path:
 
 def test_the_numbers_are_those_of_a_collection(tmp_path: Path) -> None:
     documents, place = written(tmp_path), SomePlace.new(tmp_path, None)
-    lines = [json.loads(line) for line in run("index", documents, "--index", "1B:k=3", "--json").out.splitlines()]
-    run("add", place.address, documents, "--index", "1B:k=3")
+    lines = [
+        json.loads(line) for line in nearkin_done("index", documents, "--index", "1B:k=3", "--json").out.splitlines()
+    ]
+    nearkin_done("add", place.address, documents, "--index", "1B:k=3")
     with place.open() as collection:
         collection.check("the first check stores the keys")
     stored = dict(place.rows("SELECT doc_id, similarity_index FROM indexed_documents"))
@@ -46,10 +41,10 @@ def test_the_numbers_are_those_of_a_collection(tmp_path: Path) -> None:
 
 def test_a_table_is_for_people(tmp_path: Path) -> None:
     documents = written(tmp_path)
-    shown = run("index", documents).out.splitlines()
+    shown = nearkin_done("index", documents).out.splitlines()
     assert shown[0].split()[-1] == "id"
     assert [line.split()[-1] for line in shown[1:5]] == ["d0", "d1", "d2", "d3"]
     assert "no such column: the object has no key 'text'" in shown[5]
-    assert "index" in run("index", documents, "--index", "nonsense", code=2).err
-    run("index", documents, "--on-error", "stop", code=4)
-    run("index", documents, "--max-unreadable", "1%", code=4)
+    assert "index" in nearkin_done("index", documents, "--index", "nonsense", code=2).err
+    nearkin_done("index", documents, "--on-error", "stop", code=4)
+    nearkin_done("index", documents, "--max-unreadable", "1%", code=4)

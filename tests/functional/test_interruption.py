@@ -217,20 +217,6 @@ def unfinished(corpus, tmp_path, small_batches) -> Path:
     return out
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"threshold": 0.85}, "threshold was 0.8 and is now 0.85"),
-        ({"keep": "first"}, "keep was longest and is now first"),
-    ],
-)
-def test_other_parameters_are_refused_by_name(corpus, unfinished, change, named):
-    with pytest.raises(ResumeError) as caught:
-        run_here(corpus, unfinished, delivery=RESUME, **change)
-    assert named in str(caught.value)
-    assert "--overwrite" in str(caught.value)
-
-
 def test_other_input_is_refused_by_name(corpus, unfinished):
     for others in (corpus[:2], [*corpus[:2], corpus[0]]):
         with pytest.raises(ResumeError, match="inputs "):
@@ -278,22 +264,3 @@ def test_overwriting_removes_what_a_run_wrote_and_nothing_else(corpus, whole, tm
     kept = {path.name for path in (out / "kept").iterdir()}
     assert kept == {"mine.txt", "deep"}  # what the first run kept is gone: the second kept nothing
     assert json.loads((out / "manifest.json").read_text())["counts"]["documents"] < 579
-
-
-@pytest.mark.parametrize(
-    "files_there",
-    [
-        {"manifest.json": '{"name": "an extension of a browser", "version": 3}'},
-        {"notes.txt": "mine"},
-    ],
-)
-def test_a_directory_that_is_no_run_is_left_alone(corpus, tmp_path, files_there):
-    out = tmp_path / "out"
-    for name, content in files_there.items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_text(content)
-    with pytest.raises(OutputExistsError):
-        run_here(corpus, out, delivery=Delivery(report=False, overwrite=True))
-    for name, content in files_there.items():
-        assert (out / name).read_text() == content
-    assert listing(out) - {".lock", "kept"} == set(files_there)

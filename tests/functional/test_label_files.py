@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_done, nearkin_here, write_jsonl
 from nearkin.errors import SourceError
 from nearkin.workflows.collection.id_files import read_ids
 from nearkin.workflows.collection.labels import read_labels
@@ -24,7 +24,7 @@ LEASE = (
 def matter(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("labels")
     records = [{"id": f"Bäume-{i}", "text": LEASE.format(900 + i)} for i in range(3)]
-    assert nearkin_here("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet").code == 0
+    nearkin_done("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet")
     return str(folder / "matter")
 
 

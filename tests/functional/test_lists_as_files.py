@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_done, nearkin_here, nearkin_json, write_jsonl
 
 RENT = "The rent of {} crowns is due on the first day of each month, to the owner of the house, in cash."
 
@@ -21,9 +21,8 @@ def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [{"id": f"rent-{i}", "text": RENT.format(i)} for i in range(4)]
     later = [{"id": "rent-0", "text": RENT.format(9)}, {"id": "few", "text": "7."}, {"id": "none"}]
     place = folder / "matter"
-    assert nearkin_here("add", place, write_jsonl(folder / "one.jsonl", records), "--wave", "one", "-q").code == 0
-    ended = nearkin_here("add", place, write_jsonl(folder / "two.jsonl", later), "--wave", "two", "-q")
-    assert ended.code == 0, ended.err
+    nearkin_done("add", place, write_jsonl(folder / "one.jsonl", records), "--wave", "one", "-q")
+    nearkin_done("add", place, write_jsonl(folder / "two.jsonl", later), "--wave", "two", "-q")
     (folder / "draft.txt").write_text(RENT.format(7), "utf-8")
     return folder
 
@@ -32,10 +31,11 @@ COMMANDS = {
     "similar": (["similar", "{matter}", "rent-1", "--limit", "1"], "documents"),
     "versions": (["versions", "{matter}", "rent-0", "--limit", "1"], "versions"),
     "history": (["history", "{matter}", "rent-0"], "versions"),
+    "list": (["list", "{matter}", "--limit", "1"], "documents"),
     "waves": (["waves", "{matter}"], None),
     "check": (["check", "{matter}", "{draft}", "--threshold", "0.3"], "documents"),
 }
-N_ROWS = {"similar": 3, "versions": 4, "history": 2, "waves": 2, "check": 4}
+N_ROWS = {"similar": 3, "versions": 4, "history": 2, "list": 5, "waves": 2, "check": 4}
 
 
 def ran(matter: Path, command: list[str], *more: str | Path) -> Ended:
@@ -74,7 +74,7 @@ def test_every_list_is_written_whole(matter: Path, tmp_path: Path, name: str) ->
 def test_all_conflicts_are_written_unless_a_maximum_is_given(tmp_path: Path) -> None:
     place, n = tmp_path / "copies", 1_003
     records = [{"id": f"copy-{i}", "text": RENT.format(1)} for i in range(n)]
-    assert nearkin_here("add", place, write_jsonl(tmp_path / "copies.jsonl", records), "-q").code == 0
+    nearkin_done("add", place, write_jsonl(tmp_path / "copies.jsonl", records), "-q")
     labels = write_jsonl(tmp_path / "labels.jsonl", [{"id": f"copy-{i}", "label": str(i)} for i in range(n)])
     out = tmp_path / "all.csv"
 
@@ -83,5 +83,5 @@ def test_all_conflicts_are_written_unless_a_maximum_is_given(tmp_path: Path) -> 
     with open(out, encoding="utf-8", newline="") as file:
         assert {row["id_a"] for row in csv.DictReader(file)} == {f"copy-{i}" for i in range(1, n)}
     for arguments, n_listed in ([], 1_000), (["--limit", "1001"], 1_001):
-        said = json.loads(nearkin_here("conflicts", place, labels, "--json", *arguments).out)
+        said = nearkin_json("conflicts", place, labels, *arguments)
         assert (said["n_found"], len(said["conflicts"])) == (n - 1, n_listed)

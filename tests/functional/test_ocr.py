@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here, nearkin_json
 from generator import office_files as make
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.ocr import FOLDERS
@@ -39,8 +39,7 @@ def flat(text: str) -> str:
 @needs_english
 def test_a_scan_is_a_copy_of_its_text_and_the_run_says_how_it_was_read(case, tmp_path):
     out = tmp_path / "out"
-    told = nearkin_here("dedup", case, "--out", out, "--ocr", "eng")
-    assert told.code == 0, told.err
+    told = nearkin_done("dedup", case, "--out", out, "--ocr", "eng")
     assert "extracted from files 3 all completely" in flat(told.out)
     assert "texts by OCR 2 words may be wrong" in flat(told.out)
     rows = {row["id"]: row for row in pq.read_table(out / "documents.parquet").to_pylist()}
@@ -60,8 +59,7 @@ def test_a_scan_is_a_copy_of_its_text_and_the_run_says_how_it_was_read(case, tmp
 
 def test_without_the_option_an_exception_names_it(case, tmp_path):
     out = tmp_path / "out"
-    told = nearkin_here("dedup", case, "--out", out, "--no-report", "--max-unreadable", "100%")
-    assert told.code == 0, told.err
+    told = nearkin_done("dedup", case, "--out", out, "--no-report", "--max-unreadable", "100%")
     assert "OCR" not in told.out
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["reading"]["ocr"] is None
@@ -74,19 +72,17 @@ def test_without_the_option_an_exception_names_it(case, tmp_path):
 @needs_english
 def test_a_collection_counts_what_was_recognised(case, tmp_path):
     matter, some = tmp_path / "matter", ("--max-unreadable", "100%")
-    assert nearkin_here("add", matter, case, *some).code == 0
-    assert len(json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"]) == 2
-    told = nearkin_here("add", matter, case, "--ocr", "eng")
-    assert told.code == 0, told.err
-    assert json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"] == []
+    nearkin_done("add", matter, case, *some)
+    assert len(nearkin_json("exceptions", matter)["exceptions"]) == 2
+    nearkin_done("add", matter, case, "--ocr", "eng")
+    assert nearkin_json("exceptions", matter)["exceptions"] == []
     assert "extracted from files 3 2 by OCR" in flat(nearkin_here("info", matter).out)
     again = nearkin_here("add", matter, case, *some)  # the same bytes gave a text before
     assert again.code == 0, again.err
-    assert json.loads(nearkin_here("info", matter, "--json").out)["n_by_ocr"] == 2
+    assert nearkin_json("info", matter)["n_by_ocr"] == 2
     assert nearkin_here("check", matter, case / "photo.png").code not in (0, 10, 11)
-    assert nearkin_here("check", matter, case / "scan.pdf", "--ocr", "eng").code == 10
-    found = nearkin_here("similar", matter, "--file", case / "photo.png", "--ocr", "eng", "--json")
-    assert found.code == 0, found.err
+    nearkin_done("check", matter, case / "scan.pdf", "--ocr", "eng", code=10)
+    found = nearkin_done("similar", matter, "--file", case / "photo.png", "--ocr", "eng", "--json")
     assert "photo.png" in found.out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 from nearkin.runs.files import write_checked_json
 
 
@@ -22,7 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "in.jsonl").write_text(
         "".join(json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts))
     )
-    assert nearkin_here("dedup", folder / "in.jsonl", "--out", folder / "out", "--no-report", "-q").code == 0
+    nearkin_done("dedup", folder / "in.jsonl", "--out", folder / "out", "--no-report", "-q")
     return folder / "out"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from nearkin.errors import OutputError, ParameterError
 
 RENT = "The rent of {} crowns is due on the first day of each month, to the owner of the house, in cash."
@@ -35,8 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ["sign", "w.jsonl", "--out", "other"],
             ["add", "matter", "v.jsonl"],
         ):
-            ended = nearkin_here(*command, "-q")
-            assert ended.code == 0, ended.err
+            nearkin_done(*command, "-q")
     return folder
 
 
@@ -70,8 +69,7 @@ ARE_INPUTS = {
 def refusal_of(command: str, folder: Path) -> str:
     """What a command says that may overwrite, and must not; it changes no file of the folder."""
     before = files_in(folder)
-    ended = nearkin_here(*command.split(), "--overwrite")
-    assert ended.code == 2, ended.err
+    ended = nearkin_done(*command.split(), "--overwrite", code=2)
     assert files_in(folder) == before
     return ended.err
 
@@ -134,8 +132,7 @@ ARE_WRITTEN = {
 def test_other_files_are_replaced(name: str, place: Path) -> None:
     for file in ("missed.tsv", "d0.csv"):
         Path(file).write_text("old", "utf-8")
-    ended = nearkin_here(*ARE_WRITTEN[name].split(), "--overwrite")
-    assert ended.code == 0, ended.err
+    nearkin_done(*ARE_WRITTEN[name].split(), "--overwrite")
 
 
 def test_python_refuses_the_same(place: Path) -> None:

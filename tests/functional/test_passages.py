@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 from nearkin.errors import ParameterError
 from nearkin.options.families import PassageDelivery, PassageOptions
 from nearkin.stages.passages import windows
@@ -69,7 +69,7 @@ def test_boilerplate_of_a_group(tmp_path):
     lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
     assert [line for line in lines if line.startswith("words:")] == [f"words:{menus[site]}" for site in "ab"]
     given = "--min-words=20", "--within=site", "--boilerplate=0.5", "--out", tmp_path / "piped"
-    assert nearkin_here("passages", "-", *given, stdin=source.read_bytes()).code == 0
+    nearkin_done("passages", "-", *given, stdin=source.read_bytes())
     for name, read in (("boilerplate.txt", Path.read_text), ("passages.parquet", pq.read_table)):
         assert read(tmp_path / "piped" / name) == read(tmp_path / "out" / name)
     nearkin.passages(source, min_words=20, boilerplate=0.5, out=tmp_path / "whole")
@@ -287,7 +287,7 @@ def test_more_memory_than_allowed_is_refused_and_a_run_goes_on_with_more(corpus,
 @pytest.mark.parametrize("given", ["--cut", "--drop-over=0.5", "--drop-over=0", "--annotate", "--resume"])
 def test_standard_input_is_read_once(tmp_path, given):
     lines = json.dumps({"id": 1, "text": "a b"}).encode()
-    assert nearkin_here("passages", "-", "--out", tmp_path / "out", stdin=lines).code == 0
+    nearkin_done("passages", "-", "--out", tmp_path / "out", stdin=lines)
     ended = nearkin_here("passages", "-", given, "--out", tmp_path / "other", stdin=lines)
     assert ended.code == 2
     assert not (tmp_path / "other").exists()

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_here, nearkin_json
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
 from nearkin.planning.pairs.search import QUICK_S
@@ -17,9 +17,7 @@ WIKIPEDIA = ("--documents", "3.44M", "1,470,000", "--threshold", "0.3")
 
 
 def planned(*arguments: object) -> dict:
-    ended = nearkin_here("plan", *arguments, "--json")
-    assert ended.code == 0, ended.err
-    return json.loads(ended.out)
+    return nearkin_json("plan", *arguments)
 
 
 def test_the_quickest_way_to_the_recall_and_the_two_others():
@@ -55,9 +53,7 @@ def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, mon
     own = translated_corpus(tmp_path, n=60)
     samples = ["--left", own.left, "--right", own.right, "--table", own.table]
     told = planned("pairs", *samples, *fixed, "--cores", cores)
-    ended = nearkin_here("pairs", *samples, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
-    assert ended.code == 0, ended.err
-    went = json.loads(ended.out)["plan"]
+    went = nearkin_json("pairs", *samples, *fixed, "--no-report", "--out", tmp_path / "out")["plan"]
     assert {name: told["chosen"][name] for name in went["search"]} == went["search"]
     for name in ("recall_low", "recall", "recall_high"):
         assert told["chosen"][name] == pytest.approx(went["predicted"][name], rel=1e-5)

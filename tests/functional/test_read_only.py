@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError
@@ -32,7 +32,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def matter(folder: Path) -> Path:
     documents = [{"id": f"d{i}", "text": text} for i, text in enumerate([*TEXTS, NEAR])]
-    assert nearkin_here("add", folder / "matter", write_jsonl(folder / "in.jsonl", documents)).code == 0
+    nearkin_done("add", folder / "matter", write_jsonl(folder / "in.jsonl", documents))
     (folder / "draft.txt").write_text(NEAR)
     return folder / "matter"
 
@@ -133,4 +133,4 @@ def test_nothing_is_stored(place):
 def test_options_and_places_that_do_not_fit(matter, tmp_path):
     ended = nearkin_here("check", matter, matter.parent / "draft.txt", "--store", "--read-only")
     assert (ended.code, "--store: excludes 'read_only'" in ended.err) == (2, True)
-    assert nearkin_here("info", tmp_path / "nowhere", "--read-only").code == 7
+    nearkin_done("info", tmp_path / "nowhere", "--read-only", code=7)

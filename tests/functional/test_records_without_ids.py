@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import Ended, nearkin_here
+from functional.conftest import Ended, nearkin_here, nearkin_json
 from nearkin import Collection
 from nearkin.errors import SourceError
 
@@ -45,7 +45,7 @@ def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: 
     records = lines(MONDAY, {**TUESDAY, "ticket_no": None}, {**TUESDAY, "ticket_no": ""})
     added = counts(add(place, "-", "--id", "ticket_no", "--json", "--max-unreadable", "1", stdin=records))
     assert (added["n_new"], added["n_problems"]) == (1, 2)
-    listed = json.loads(nearkin_here("exceptions", place, "--json").out)["exceptions"]
+    listed = nearkin_json("exceptions", place)["exceptions"]
     assert [one["doc_id"] for one in listed] == ["-:2", "-:3"]
     path = tmp_path / "tickets.jsonl"
     path.write_bytes(records)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import Ended, listing, nearkin_here, write_jsonl
+from functional.conftest import Ended, listing, nearkin_done, nearkin_here, write_jsonl
 from nearkin.collection.collection import Collection
 from nearkin.errors import SourceError
 from nearkin.runs.run import JobRun
@@ -71,9 +71,7 @@ def bytes_below(folder: Path) -> dict[str, bytes]:
 
 
 def ran(*arguments: str | Path) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_done()
-    return ended
+    return nearkin_done(*arguments)
 
 
 def run_at_both(folder: Path, *inputs: str | Path) -> tuple[Path, Path]:
@@ -105,8 +103,7 @@ def test_it_has_the_bytes_of_a_fresh_run_in_every_format(tmp_path: Path) -> None
     tables = [(tmp_path / f"again {one}/documents.parquet").read_bytes() for one in ("cut", "high")]
     assert len(pq.read_table(io.BytesIO(tables[0]))) == expected["counts"]["kept"]
     ran("add", tmp_path / "matter", out, "-q")
-    ended = nearkin_here("regroup", low, *HIGH, "--out", out, "--overwrite", "-q")
-    ended.assert_done()
+    nearkin_done("regroup", low, *HIGH, "--out", out, "--overwrite", "-q")
     assert not (out / "kept").exists()
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 
 HEADERS = {
     "text": (["id", "text", "text"], ()),
@@ -55,4 +55,4 @@ def test_a_used_name_is_refused_before_anything_is_written(tmp_path, suffix, nam
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_an_unused_name_may_repeat(tmp_path, suffix):
     path = written(tmp_path, suffix, ["id", "text", "note", "note"])
-    assert nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").code == 0
+    nearkin_done("dedup", path, "--out", tmp_path / "out", "-q")

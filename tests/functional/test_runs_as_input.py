@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here, results, run_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import ResumeError
 from nearkin.options.dedup import Delivery
@@ -204,7 +204,7 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(job, "write_tables", cut)
-        assert nearkin_here("dedup", path, "--out", tmp_path / "cut", "-q").code == 130
+        nearkin_done("dedup", path, "--out", tmp_path / "cut", "-q", code=130)
     said = refused("dedup", path, "--against", tmp_path / "cut", out=tmp_path / "out")
     assert "holds an unfinished run" in said
     assert "--resume" in said

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_here, nearkin_json
 
 
 def test_doctor_shows_what_is_installed() -> None:
-    told = json.loads(nearkin_here("doctor", "--json").out)
+    told = nearkin_json("doctor")
     assert told["libraries"]["numpy"] == importlib.metadata.version("numpy")
     assert told["extras"]["report"]["jinja2"] == importlib.metadata.version("jinja2")
     assert told["machine"]["cores"] >= 1
@@ -35,7 +34,7 @@ def test_doctor_names_the_java_that_spark_would_start(
         java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"'\n")
         java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    shown = json.loads(nearkin_here("doctor", "--json").out)["machine"]["java"]
+    shown = nearkin_json("doctor")["machine"]["java"]
     assert shown == said if said.isdigit() else said in shown
 
 

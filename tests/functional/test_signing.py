@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_here, nearkin_json, write_jsonl
 from nearkin.options.signatures import METHODS
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.signing import sampling
@@ -87,7 +87,7 @@ def test_neighbours_are_all_there_are(load, tmp_path, method):
 def test_the_distance_is_the_best_for_these_texts(load, tmp_path, options):
     """Against all pairs of distinct signatures, and the sets of character 4-grams of their texts."""
     sign(load, tmp_path / "sig", *options)
-    told = json.loads(nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json").out)
+    told = nearkin_json("neighbours", tmp_path / "sig", "--out", tmp_path / "p")
     signatures, grams = hexes(tmp_path / "sig"), [grams_of(text, 4) for text in texts_of(load)]
     every = distances(tmp_path / "sig")
     firsts = {signatures.index(one) for one in signatures}

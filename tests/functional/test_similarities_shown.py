@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from made_up_prose import Prose
 
 prose = Prose(31)
@@ -23,7 +23,7 @@ SHARES = re.compile(r"\b0\.9\d+")
 def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shown")
     records = [{"id": "a", "text": TEXT}, {"id": "b", "text": OTHER}]
-    assert nearkin_here("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet").code == 0
+    nearkin_done("add", folder / "matter", write_jsonl(folder / "r.jsonl", records), "--quiet")
     (folder / "draft.txt").write_text(DRAFT, "utf-8")
     (folder / "other.txt").write_text(OTHER, "utf-8")
     (folder / "labels.csv").write_text("id,label\na,x\nb,y\n", "utf-8")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 
 import pytest
 
 from commands import command, quick_command
-from functional.conftest import Ended, nearkin_here
-from functional.test_bad_input import TWINS, assert_refused, verdicts
+from functional.conftest import Ended
+from functional.test_bad_input import assert_refused
 
 
 @pytest.mark.parametrize(
@@ -20,16 +19,6 @@ def test_standard_input_that_cannot_be_read(tmp_path, how, words):
     line = f"{shlex.join(command('dedup', '-', '--out', 'out', '-q'))} {how}"
     done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
     assert_refused(Ended(done.returncode, done.stdout, done.stderr), 3, f"Error: {words}")
-
-
-def test_standard_input(tmp_path):
-    data = b"".join(json.dumps(record).encode() + b"\n" for record in TWINS)
-    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "--no-report", "-q", stdin=data)
-    assert (ended.code, ended.err) == (0, "")
-    assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique"]
-    assert_refused(nearkin_here("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
-    empty = nearkin_here("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
-    assert "Traceback" not in empty.err
 
 
 def test_a_full_standard_output(tmp_path):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, write_jsonl
 from oracles.texts import versions
 
 LANGUAGES = ["en", "de", "<b>", None]
@@ -71,8 +71,8 @@ def numbers(rows: list[list[str]]) -> dict[str, tuple[int, ...]]:
 def test_carried_columns(records, tmp_path, kind):
     out, again = tmp_path / "out", tmp_path / "again"
     columns = ("--carry", "language", "--carry", "year")
-    assert nearkin_here("dedup", written(records, tmp_path, kind), "--out", out, *columns, "-q").code == 0
-    assert nearkin_here("regroup", out, "--threshold", "0.9", "--out", again, "-q").code == 0
+    nearkin_done("dedup", written(records, tmp_path, kind), "--out", out, *columns, "-q")
+    nearkin_done("regroup", out, "--threshold", "0.9", "--out", again, "-q")
     for place in (out, again):
         page, documents = (place / "report.html").read_text(), pq.read_table(place / "documents.parquet")
         for number, column in enumerate(("language", "year"), 1):
@@ -88,7 +88,7 @@ def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
     with open(path, "ab") as file:
         file.write(b'{"text": "not UTF-8", "a": "caf\xe9", "b": 3}\n{broken\n')
     out = tmp_path / "out"
-    assert nearkin_here("dedup", path, "--out", out, "--carry", "a", "--carry", "b", "-q").code == 0
+    nearkin_done("dedup", path, "--out", out, "--carry", "a", "--carry", "b", "-q")
     documents = pq.read_table(out / "documents.parquet")
     a, b = ["7", "7x", None, None, str(2**70)], ["x", "true", "1.5", None, "[1]"]
     assert documents["a"].to_pylist() == [*a * 30, r"caf\xe9", None]
@@ -98,7 +98,7 @@ def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
 def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     out = tmp_path / "out"
     path = written(records, tmp_path, "jsonl")
-    assert nearkin_here("dedup", path, "--out", out, "--threshold", "0.65", "-q").code == 0
+    nearkin_done("dedup", path, "--out", out, "--threshold", "0.65", "-q")
     rows = {row[0]: row[1:] for row in cells((out / "report.html").read_text(), "thresholds")}
     assert list(rows) == ["0.50", "0.60", "0.65", "0.70", "0.80", "0.90", "0.95"]
     assert [rows[threshold][:3] for threshold in ("0.50", "0.60")] == [["–", "–", "–"]] * 2  # pairs not stored

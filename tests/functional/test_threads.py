@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done, nearkin_here
 from nearkin.options.families import MailOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
@@ -41,9 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> list[dict[str, object]]:
-    ended = nearkin_here("threads", *arguments)
-    ended.assert_clean()
-    assert ended.code == 0, ended.err
+    nearkin_done("threads", *arguments)
     out = Path(arguments[list(arguments).index("--out") + 1])
     return pq.read_table(out / "threads.parquet").to_pylist()
 
@@ -80,34 +78,6 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
     assert json.loads(told.out)["counts"] == counts
 
 
-def test_attachments_decide(tmp_path: Path) -> None:
-    more = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n'
-
-    def body(text: str, *plans: str) -> str:
-        attached = "".join(
-            f'--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename="{plan}"\n\n{plan}\n'
-            for plan in plans
-        )
-        return f"--x\nContent-Type: text/plain\n\n{text}\n{attached}--x--"
-
-    folder = tmp_path / "mails"
-    folder.mkdir()
-    (folder / "a.eml").write_text(eml("a", body("Here it is.", "plan.txt", "ada.vcf"), more=more))
-    (folder / "b.eml").write_text(eml("b", "Thanks.\n> Here it is.", references="<a@x.org>", hour=11))
-    (folder / "c.eml").write_text(
-        eml("c", body("Why?\n> Here it is.", "plan.txt"), references="<a@x.org>", more=more, hour=9)
-    )
-    rows = run(folder, "--out", tmp_path / "out", "-q")
-    # c says that it was sent before a, which it answers: it is later all the same, and has the plan; a vCard is nothing
-    assert {row["id"]: (row["reason"], row["included_in"], row["n_attachments"]) for row in rows} == {
-        "a.eml": (None, "c.eml", 1), "b.eml": ("message", None, 0), "c.eml": ("message", None, 1),
-    }  # fmt: skip
-    (folder / "c.eml").unlink()
-    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite")
-    assert [row["reason"] for row in rows] == ["attachment", "message"]
-    assert "a.eml!plan.txt" not in {row["id"] for row in rows}
-
-
 def _copies(folder: Path) -> None:
     """Write one mail three times: with an attachment, without it, and with the footer and the prefix of a list."""
     more = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n'
@@ -131,7 +101,7 @@ def test_copies_with_one_message_id_are_in_one_place(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert {row["thread_size"] for row in rows} == {4}
     collection = tmp_path / "mails.db"
-    assert nearkin_here("add", collection, folder, "-q").code == 0
+    nearkin_done("add", collection, folder, "-q")
     stored = run(collection, "--out", tmp_path / "stored", "-q")
     assert [(row["position"], row["reason"], row["included_in"]) for row in stored] == [
         (row["position"], row["reason"], row["included_in"]) for row in rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
+from functional.conftest import FAST, nearkin_done, nearkin_here, write_jsonl
 
 LONG = "L" * 10_240
 
@@ -16,15 +16,8 @@ def matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A collection of two documents, in the current directory."""
     monkeypatch.chdir(tmp_path)
     texts = [{"id": "lease", "text": FAST}, {"id": "other", "text": f"{FAST} again"}]
-    run("add", "matter", write_jsonl(tmp_path / "in.jsonl", texts), "-q", code=0)
+    nearkin_done("add", "matter", write_jsonl(tmp_path / "in.jsonl", texts), "-q", code=0)
     return "matter"
-
-
-def run(*arguments: str | Path, code: int) -> Ended:
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    assert ended.code == code, ended.err
-    return ended
 
 
 @pytest.mark.parametrize(

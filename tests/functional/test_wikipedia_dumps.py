@@ -9,7 +9,7 @@ import random
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_done
 from wikipedia_dumps import HEAD, TAIL, page
 
 
@@ -36,8 +36,7 @@ def multistream(tmp_path):
 
 
 def test_near_duplicates_among_articles(tmp_path, multistream):
-    done = nearkin_here("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
-    assert done.code == 0, done.err
+    done = nearkin_done("dedup", multistream, "--out", tmp_path / "d", "--write-kept")
     said = " ".join((done.out + done.err).split())
     assert "read as a dump of Wikipedia (recognised by its content)" in said
     assert "4 pages: 3 articles read; omitted: 1 redirects" in said
@@ -49,11 +48,3 @@ def test_near_duplicates_among_articles(tmp_path, multistream):
     }
     kept = (tmp_path / "d/kept/tiny.xml.bz2.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in kept] == ["Schnee", "Regen (Wetter)"]
-
-
-def test_a_dump_in_a_collection(tmp_path, multistream):
-    done = nearkin_here("add", tmp_path / "held", multistream)
-    assert done.code == 0, done.err
-    done = nearkin_here("similar", tmp_path / "held", "Regen", "--threshold", "0.8")
-    assert done.code == 0, done.err
-    assert "Regen (Wetter)" in done.out

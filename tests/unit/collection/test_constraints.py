@@ -8,7 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nearkin.collection.matching.constraints import constrained
-from nearkin.errors import ParameterError
 
 NOTHING = np.zeros((0, 2), np.int64)
 CONTENTS = st.integers(0, 14)
@@ -90,30 +89,3 @@ def test_a_content_goes_to_the_most_similar_then_to_the_lowest() -> None:
     assert constrained(nodes, component, NOTHING, never)[1].tolist() == [0, 0, 2]
     nearest = lambda some, others: -np.abs(some[:, None] + 2 - others[None, :] + 0.0)  # noqa: E731
     assert constrained(nodes, component, NOTHING, never, similarity=nearest)[1].tolist() == [0, 1, 1]
-
-
-def test_a_content_that_leaves_takes_along_its_equals() -> None:
-    nodes, component, never = np.array([1, 3, 5, 9]), np.zeros(4, np.int64), array([(1, 9)])
-    leaving = np.array([1])
-    assert constrained(nodes, component, NOTHING, never, similarity=by_number)[1].tolist() == [0, 0, 0, 3]
-    off = constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=by_number)[1]
-    assert off.tolist() == [0, 1, 1, 1]
-    equal = lambda some, others: by_number(some // 4, others // 4)  # noqa: E731
-    assert constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=equal)[1].tolist() == [0, 0, 2, 2]
-
-
-def test_contents_that_must_be_together_move_as_one() -> None:
-    nodes, component = np.arange(5), np.zeros(5, np.int64)
-    _, labels = constrained(nodes, component, array([(2, 3), (3, 4)]), array([(0, 4)]))
-    assert labels.tolist() == [0, 0, 2, 2, 2]
-
-
-@pytest.mark.parametrize("same", [[(1, 2), (2, 3)], [(3, 1)]])
-def test_a_contradiction_is_refused(same) -> None:
-    with pytest.raises(ParameterError, match="must be together"):
-        constrained(np.array([1, 2, 3]), np.zeros(3, np.int64), array(same), array([(1, 3)]))
-
-
-def test_nothing_in_nothing_out() -> None:
-    nothing = np.zeros(0, np.int64)
-    assert [len(one) for one in constrained(nothing, nothing, NOTHING, array([(1, 2)]))] == [0, 0]

@@ -9,31 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.dates import DateAsked, iso_date
-from nearkin.collection.history import TextChange
-from nearkin.collection.results import SimilarDocument, StoredDocument
-from nearkin.collection.versions import Version
 from nearkin.errors import ParameterError
-
-
-def stored(doc_id: str, *, is_current: bool = True) -> StoredDocument:
-    return StoredDocument(
-        doc_id=doc_id, version=1, wave="w", source="f", line=1, n_characters=9, n_letters=9, is_counted=True,
-        is_current=is_current, content=0,
-    )  # fmt: skip
-
-
-CHANGE = TextChange(is_same_text=False, n_words_removed=1, n_words_added=1, n_differences=1, passage=(), is_whole=True)
-
-
-def version(doc_id: str, relation: str = "revised", **more: object) -> Version:
-    similar = SimilarDocument(
-        document=stored(doc_id), distance=None, relative_distance=None, n_bits=None, edit_similarity=0.5, jaccard=0.5,
-        is_same_text=False,
-    )  # fmt: skip
-    own = {"filled_in": "", "date": None, "is_in_force": False} | more
-    return Version(
-        similar=similar, relation=relation, is_older=False, change=CHANGE, **own,
-    )  # fmt: skip
 
 
 @given(st.dates())

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.records import Candidates, Matches
+from nearkin.records import Matches
 from nearkin.stages.grouping import Keep, group
 from nearkin.stages.verification.measures import MEASURES
-from nearkin.stages.verification.overlap import verify
 
 
 def matches_of(edges: dict[tuple[int, int], tuple[int, int, int]]) -> Matches:
@@ -78,23 +77,6 @@ def _rank_of(edges, n: int) -> int:
             old, new = component[a], component[b]
             component = [new if one == old else one for one in component]
     return n_useful
-
-
-@given(st.lists(st.sets(st.integers(0, 9), max_size=8), min_size=2, max_size=6))
-def test_similarities_of_two_sets(values):
-    hashes = np.array([x for one in values for x in one], np.uint64)
-    ends = np.cumsum([len(one) for one in values])
-    starts = ends - [len(one) for one in values]
-    left, right = np.triu_indices(len(values), 1)
-    found = verify(Candidates(left.astype(np.uint32), right.astype(np.uint32)), hashes, starts, ends)
-    for i, (a, b) in enumerate(zip(left, right, strict=True)):
-        common = len(values[a] & values[b])
-        assert found.jaccard[i] == (common / len(values[a] | values[b]) if values[a] | values[b] else 0)
-        assert found.containment_left_in_right[i] == (common / len(values[a]) if values[a] else 0)
-        assert found.containment_right_in_left[i] == (common / len(values[b]) if values[b] else 0)
-        assert MEASURES["containment"].similarity(found)[i] == max(
-            found.containment_left_in_right[i], found.containment_right_in_left[i]
-        )
 
 
 @pytest.mark.parametrize(

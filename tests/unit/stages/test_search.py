@@ -7,11 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
@@ -23,7 +22,6 @@ from nearkin.stages.signatures.minhash import MinHash
 from oracles.chance import is_plausible, pairs_of_sets
 
 small_sets = st.lists(st.sets(st.integers(0, 25), max_size=22), max_size=10)
-HASHES = st.integers(0, 2**64 - 1)
 THRESHOLDS = [0.1, 0.2, 0.29, 0.3, 0.35, 0.5, 0.55, 0.57, 0.58, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]
 
 
@@ -75,21 +73,6 @@ def test_a_form_that_does_not_make_two_sets_similar_is_no_leading_element(thresh
     sets = as_sets(values, spread=46)
     keys, _, follows = Prefixes(threshold).keys(sets, Occurrences.of(sets.hashes).dense())
     assert {key >> 46 for key in keys[~follows].tolist()}.isdisjoint(form)
-
-
-@given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)))
-@settings(max_examples=examples(300))
-@example([set(range(55)), set(range(100))], 0.55)
-def test_prefixes_linked_by_size_miss_no_pair(values, threshold):
-    """The way that searches short texts: prefixes, then the filter by size."""
-    sets, prefixes = as_sets(values, spread=40), Prefixes(threshold)
-    keys, set_of_key, _ = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
-    linking = Linking(sets.sizes.astype(np.uint32), np.full(len(values), 3, np.uint8), threshold)
-    found, n_not_compared = linked(linking, keys, set_of_key)
-    assert n_not_compared == 0
-    for a, b in combinations(range(len(values)), 2):
-        if values[a] and values[b] and jaccard(values[a], values[b]) >= threshold:
-            assert (a, b) in found
 
 
 @pytest.mark.parametrize("percent", range(5, 101))
@@ -163,24 +146,6 @@ def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
         assert left == right & whole_left
         n_met += bool(left)
     assert is_plausible(n_met / 3000, float(Sampling(rate).probability(np.array(n_common))), 3000)
-
-
-@pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
-@pytest.mark.parametrize("recall", [0.9, 0.99, 0.999])
-def test_sampling_reaches_the_recall_it_was_planned_for(threshold, recall):
-    chance = np.random.default_rng(7)
-    sizes = chance.choice([5, 30, 100, 1000], 200, p=[0.05, 0.25, 0.4, 0.3])
-    plan = plan_sampling(threshold, recall, Sample.of_one(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
-    assert plan.recall_at_threshold >= recall
-    n_found = n_pairs = 0
-    for size in [plan.exact_below] * 100:  # the smallest that have to be found by their sample
-        n_common = int(np.ceil(threshold * size))
-        sets, _ = pairs_of_sets(chance, 20, n_left=size, n_right=2 * size, n_common=n_common)
-        keys, set_of_key = Sampling(plan.rate).keys(sets)
-        of_set = [set(part.tolist()) for part in np.split(keys, np.searchsorted(set_of_key, np.arange(1, len(sets))))]
-        n_found += sum(bool(a & b) for a, b in zip(of_set[::2], of_set[1::2], strict=True))
-        n_pairs += 20
-    assert is_plausible(n_found / n_pairs, plan.recall_at_threshold, n_pairs)
 
 
 few_elements = st.sets(st.integers(0, 40).map(lambda n: n * 0x9E3779B97F4A7C15 % 2**64), max_size=9)

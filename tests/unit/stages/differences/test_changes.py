@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.differences import aligning, changes
+from nearkin.stages.differences import aligning
 from nearkin.stages.differences.changes import Change, find_changes
 from nearkin.stages.differences.words import Wording
 
@@ -113,8 +113,3 @@ def test_what_follows_a_bound_is_one_change(monkeypatch: pytest.MonkeyPatch) -> 
     found = find_changes(Wording(a), Wording(b))
     assert not found.is_whole
     assert [(one.start_a, one.end_a) for one in found.changes] == [(0, len(a))]
-
-
-def test_a_stretch_of_which_one_side_is_white_space():
-    assert changes._trimmed("rent is due", "x \n ", (0, 11, 1, 4)) == (0, 11, 1, 1)
-    assert changes._trimmed("a \n\n b", "rent", (1, 4, 0, 4)) == (1, 1, 0, 4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from example_counts import examples
 from nearkin.reports.comparison import comparison_html
 from nearkin.reports.facts.comparing import comparison_facts
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import KINDS, Comparison
 from nearkin.workflows.comparing import compare
 
 # Each pair differs by one kind; the words around it are the same in both texts, and in lower case.
@@ -58,41 +56,6 @@ def contracts(draw: st.DrawFn) -> tuple[str, str, list[str]]:
 def test_each_difference_has_the_kind_that_it_was_made_of(pair: tuple[str, str, list[str]]) -> None:
     a, b, kinds = pair
     assert [one.kinds for one in compare_texts(a, b).differences] == [(kind,) for kind in kinds]
-
-
-PLAIN = {
-    **dict.fromkeys(("17000", "two", "x9"), "numbers"),
-    **dict.fromkeys(("Monday", "October"), "dates"),
-    **dict.fromkeys(("Kern", "Prague"), "names"),
-    **dict.fromkeys(("not", "never"), "negations"),
-    **dict.fromkeys(("rent", "tenant", "pays"), "wording"),
-}
-"""Tokens whose kind does not depend on what is around them."""
-
-
-def plainly(found: Comparison, number: int) -> tuple[str, ...]:
-    """The kinds of a difference, from the tokens that one side has more often."""
-    sides = {"only_a": Counter[str](), "only_b": Counter[str]()}
-    for hunk in found.hunks:
-        for line in hunk.lines:
-            for piece in line.pieces:
-                if piece.difference == number:
-                    sides[piece.kind].update(piece.text.split())
-    a, b = sides["only_a"], sides["only_b"]
-    alone = [token for own, other in ((a, b), (b, a)) for token in own if token not in other]
-    more = [token for own, other in ((a, b), (b, a)) for token in own - other]
-    kinds = {PLAIN[token] for token in alone or more} or {"wording"}
-    return tuple(kind for kind in KINDS if kind in kinds)
-
-
-@given(st.lists(st.sampled_from(sorted(PLAIN)), max_size=12), st.lists(st.sampled_from(sorted(PLAIN)), max_size=12))
-@settings(max_examples=examples(200), deadline=None)
-def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str]) -> None:
-    found = compare_texts(" ".join(["here we", *a]), " ".join(["here we", *b]))
-    assert {one.number: one.kinds for one in found.differences} == {
-        one.number: plainly(found, one.number) for one in found.differences
-    }
-    assert found == compare_texts(" ".join(["here we", *a]), " ".join(["here we", *b]))
 
 
 @pytest.mark.parametrize(

@@ -40,16 +40,6 @@ def test_a_moved_passage_is_neither_added_nor_lacked() -> None:
     assert told.in_words("adds") == f"b has {added.n_words_moved} words in another place, and adds 1 word: today"
 
 
-def test_a_negation_that_moves_to_another_subject_is_named() -> None:
-    duty, other = "not sublet the house to another person.", "keep the roof, the walls and the garden in good order."
-    for one in sides(f"The a shall {duty} The b shall {other}", f"The a shall {other} The b shall {duty}"):
-        assert (one.negations, one.n_words_moved) == (("not",), 0)
-        assert one.negations_at
-    sentence = f"The a shall {duty}"
-    for one in sides(f"{sentence} The b shall {other}", f"The b shall {other} {sentence}"):
-        assert (one.negations, one.passages, one.n_words_moved) == ((), (), 10)
-
-
 def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
     pays, gets = (
         "The tenant pays a deposit to the landlord of",

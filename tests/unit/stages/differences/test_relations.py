@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import islice, product
 from pathlib import Path
 
@@ -165,31 +164,3 @@ def test_every_relation_has_a_rule() -> None:
 def test_the_guide_has_every_rule(root: Path) -> None:
     guide = " ".join((root / "docs/guides/families.md").read_text(encoding="utf-8").split())
     assert not [rule for rule in RULES.values() if rule not in guide]
-
-
-def test_planted_versions_have_the_relation_of_their_edit(collection: Path) -> None:
-    """Against the truth that came with the collection: each version beside what it was made of."""
-    documents = {}
-    for line in (collection / "contracts.jsonl").read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        documents[one["id"]] = one["text"]
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for line in (collection / "truth.jsonl").read_text(encoding="utf-8").splitlines():
-        told = json.loads(line)
-        if told["id"] in documents and told["of"] in documents:
-            found[told["edit"]][relation(documents[told["of"]], documents[told["id"]])] += 1
-    for edit, expected in {
-        "exact copy": "exact copy",
-        "retyped": "exact copy",
-        "signed": "signature or date filled in",
-        "clause removed": "shorter version or excerpt",
-        "clause inserted": "longer version",
-        "reordered": "revised",
-        "revised": "revised",
-        "next draft": "revised",
-        "scanned": "revised",
-    }.items():
-        assert set(found[edit]) == {expected}, edit
-    others = found["other parties"]
-    assert set(others) <= {"same form, other parties", "revised"}  # one is about other things too: they are no names
-    assert others["same form, other parties"] > 0.8 * others.total()

@@ -6,9 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from nearkin.errors import SourceError
 from nearkin.records import DOCUMENTS_SCHEMA
-from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.tables import read_table
 
 COLUMNS = {"key": [1, 2, 3], "n": [0.5, None, 2.0], "body": ["née", None, "x"]}
@@ -79,17 +77,3 @@ def test_bad_records_are_rows_of_their_own() -> None:
         None,
         "not text: neither a string, a pair nor a dict but a number",
     ]
-
-
-def test_columns_are_guessed_named_and_missed() -> None:
-    chosen: list[Columns] = []
-    for table in (pa.table(COLUMNS), ["a"], pa.table(COLUMNS).to_pylist()):
-        rows_of(table, chosen=chosen.append)
-    assert [(one.text, one.id) for one in chosen] == [("body", "key")] * 2
-    assert chosen[0].guesses[0] == "text column: 'body' (guessed from the columns key, n, body)"
-    assert rows_of(pa.table(COLUMNS), text="body")[0][0] is None
-    assert rows_of(pa.table(COLUMNS).to_pylist(), text="body", doc_id="n")[0][0] == "0.5"
-    with pytest.raises(SourceError, match=r"the table: there is no column 'text'. The columns are: key, n, body."):
-        rows_of(pa.table(COLUMNS), text="text")
-    with pytest.raises(SourceError, match=r"the text must be a column of strings. The column 'n' holds double"):
-        rows_of(pa.table(COLUMNS), text="n")
