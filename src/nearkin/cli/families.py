@@ -12,7 +12,7 @@ from nearkin.options.declared import Same
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
 from nearkin.options.reading import InputsArgument
-from nearkin.options.running import RESUME, DirectoryCommand
+from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -163,7 +163,7 @@ Examples:
 """
 
 
-class PassagesCommand(DirectoryCommand, PassagesJob, InputsArgument):
+class PassagesCommand(DirectoryCommand, EngineOptions, PassagesJob, InputsArgument):
     """Options of the command."""
 
     resume: Same[bool] = RESUME
@@ -176,13 +176,14 @@ def passages(job: PassagesCommand) -> None:
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
+    engine = job.chosen_engine()
     with working(job) as bars:
         request = ReadingRequest.from_options(job.inputs, job)
         is_against = job.against is not None
         others = request.of_other_set(job.against, job.against_text, job.against_id) if is_against else None
         manifest = passages_files(
             request, job.out, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
-            resources=Resources.of(job.threads, job.memory), progress=bars,
+            resources=Resources.of(job.threads, job.memory), progress=bars, engine=engine,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
     answer(job, manifest.as_stored, lambda console: _show_passages(console, manifest, job.out))

@@ -28,7 +28,7 @@ def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
 def locate_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Words, NDArray[np.uint32]]:
     """Return the same, and the first and last byte of each word in its text, shape (n_words, 2)."""
     words, bounds = _split(data, offsets, np.empty((int(offsets[-1] - offsets[0]), 2), np.uint32))
-    return words, bounds[: len(words[1]) - 1].copy()
+    return words, bounds[: len(words[1]) - 1]
 
 
 def _split(
@@ -40,5 +40,5 @@ def _split(
     n_words = loops("split_words", room).split_many(
         *frozen(data, offsets, character_classes()), words, word_offsets, text_offsets, bounds
     )
-    word_offsets = word_offsets[: n_words + 1].copy()
-    return (words[: word_offsets[-1]].copy(), word_offsets, text_offsets), bounds
+    word_offsets = word_offsets[: n_words + 1]
+    return (words[: word_offsets[-1]], word_offsets, text_offsets), bounds

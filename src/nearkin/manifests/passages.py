@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nearkin.manifests.dedup import ExtractionCounts, KeptFile
@@ -56,6 +57,7 @@ class PassagesManifest(Manifest):
     inputs: tuple[InputFile, ...] = ()
     against: tuple[InputFile, ...] | None = None
     encoding: str | None = None
+    engine: Mapping[str, object] | None = None
     reading: HowRead | None = None
     counts: PassageCounts = field(default_factory=PassageCounts)
     written: tuple[KeptFile, ...] | None = None

@@ -19,26 +19,31 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class GrowingArray:
-    """A one-dimensional array to which parts are appended; an existing file is replaced."""
+    """A one-dimensional array to which parts are appended; an existing file is replaced.
 
-    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+    ``mapped`` does not check the seal, so one that nobody else reads needs none.
+    """
+
+    def __init__(self, path: Path, dtype: DTypeLike, *, is_sealed: bool = True) -> None:
         self._path = path
         self._dtype = np.dtype(dtype)
         with writing(path):
-            self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by `mapped`)
-        self._sealing = Sealing(self._file)
+            self._file = open(path, "wb")  # noqa: SIM115 (closed by `mapped`)
+        self._sealing = Sealing(self._file) if is_sealed else None
 
     def add(self, part: NDArray[np.generic]) -> None:
         """Append a part."""
         with writing(self._path):
-            self._sealing.write(np.ascontiguousarray(part, self._dtype).data)
+            (self._sealing or self._file).write(np.ascontiguousarray(part, self._dtype).data)
 
     def mapped(self) -> NDArray[np.generic]:
         """Map the whole array; nothing can be added afterwards."""
+        n_bytes = self._file.tell()
         with writing(self._path):
-            self._sealing.seal()
-        self._file.close()
-        return _mapped(self._path, self._dtype, self._sealing.tell())  # not checked: it may be renamed
+            if self._sealing is not None:
+                self._sealing.seal()
+            self._file.close()
+        return _mapped(self._path, self._dtype, n_bytes)  # it may be renamed
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
 from nearkin.nouns import counted
@@ -42,7 +44,7 @@ from nearkin.workflows.passages.reporting import (
     write_corpora,
     write_page,
 )
-from nearkin.workflows.passages.searching import find_windows, read_words
+from nearkin.workflows.passages.searching import SpooledTexts, Tokens, find_windows, read_words
 from nearkin.workflows.passages.tables import (
     OriginalTexts,
     Passages,
@@ -57,6 +59,9 @@ from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest, columns_named, is_one_collection, not_read_files
 from nearkin.workflows.reading.texts import damaged_files
 from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
 
 COMMAND = "passages"
 BOILERPLATE_FILE = "boilerplate.txt"
@@ -73,6 +78,7 @@ def passages_files(
     delivery: PassageDelivery,
     resources: Resources,
     progress: Progress | None = None,
+    engine: Engine = LOCAL,
 ) -> PassagesManifest:
     """Find the passages of documents that stand in several places, and write them into a directory.
 
@@ -85,17 +91,18 @@ def passages_files(
     """
     run = JobRun(out, Meter(progress or Silent()))
     resolved, others = find_sources(request, against, run.path, _AS_READ, run.progress)
-    is_read_once = _check_sources(request, resolved, others, options, resume=delivery.resume)
+    is_read_once = _check_sources(request, resolved, others, options, engine, resume=delivery.resume)
     run = replace(run, is_resumable=not is_read_once)
     fingerprint = {
         "command": COMMAND, "parameters": options.in_words(), "encoding": request.encoding,
         "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(resolved.sources),
-        "against": fingerprint_of(others.sources),
+        "against": fingerprint_of(others.sources), "engine": engine.name,
     }  # fmt: skip
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         records = digested_sides({"inputs": resolved.sources, "against": others.sources}, run, resources)
         fields = () if against is None else _fields(against)
-        result = _find(request, resolved, None if against is None else others, fields, options, run, resources)
+        sides = records["inputs"], None if against is None else records["against"]
+        result, cluster = _find(request, *sides, fields, options, run, resources, engine)
         write_passages(
             run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
             is_against=against is not None,
@@ -127,7 +134,7 @@ def passages_files(
         manifest = PassagesManifest(
             parameters=options.in_words(), inputs=tuple(with_counts[: len(files)]),
             against=None if against is None else tuple(with_counts[len(files) :]), encoding=request.encoding,
-            reading=request.as_read(), counts=_counts(result, written, len(proposed), len(items)),
+            engine=cluster, reading=request.as_read(), counts=_counts(result, written, len(proposed), len(items)),
             written=written.files or None,
             extraction=extraction_counts(result.places.origins, result.places.exceptions),
             damaged_files=damaged_files([result.places.unreadable()]) or None,
@@ -142,7 +149,13 @@ def passages_files(
 
 
 def _check_sources(
-    request: ReadingRequest, sources: SourceSet, others: SourceSet, options: PassageOptions, *, resume: bool
+    request: ReadingRequest,
+    sources: SourceSet,
+    others: SourceSet,
+    options: PassageOptions,
+    engine: Engine,
+    *,
+    resume: bool,
 ) -> bool:
     """Refuse options that do not fit the sources; return whether a source can be read only once."""
     if options.store and (others.sources or options.min_lines is not None or not is_one_collection(request)):
@@ -150,6 +163,10 @@ def _check_sources(
     if options.within is not None:
         with columns_named({"carry": "within"}):
             check_carry((options.within,), sources.sources)
+    if engine.name != "local":
+        from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
+
+        check_can_be_shared(sources.sources + others.sources)
     if all(source.path != STDIN for source in sources.sources + others.sources):
         return False
     again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
@@ -159,27 +176,45 @@ def _check_sources(
 
 def _find(
     request: ReadingRequest,
-    mine: SourceSet,
-    others: SourceSet | None,
+    mine: Sequence[Source],
+    others: Sequence[Source] | None,
     fields: Sequence[str],
     options: PassageOptions,
     run: JobRun,
     resources: Resources,
-) -> Found:
-    inputs = inputs_of(mine.sources, carry=() if options.within is None else (options.within,))
-    other_inputs = () if others is None else inputs_of(others.sources, carry=fields if len(fields) > 1 else ())
+    engine: Engine,
+) -> tuple[Found, Mapping[str, object] | None]:
+    """Read the documents, and find their passages; also return the record of the cluster."""
+    inputs = inputs_of(mine, carry=() if options.within is None else (options.within,))
+    other_inputs = () if others is None else inputs_of(others, carry=fields if len(fields) > 1 else ())
     if others is not None:
         inputs, other_inputs = sides_apart(inputs, other_inputs)
     everything = [*inputs, *other_inputs]
-    spool = Spool(run.work / SPOOL)
-    with run.stage("read", sum(part.size_bytes for part in everything), "bytes") as progress:
-        reads = read_all(
-            everything, spool, _AS_READ, rules=request.rules, threads=resources.n_threads,
-            progress=progress,
+
+    def read_here() -> SpooledTexts:
+        spool = Spool(run.work / SPOOL)
+        with run.stage("read", sum(part.size_bytes for part in everything), "bytes") as progress:
+            reads = read_all(
+                everything, spool, _AS_READ, rules=request.rules, threads=resources.n_threads, progress=progress
+            )
+        return SpooledTexts(
+            chunks=spool.chunks(), n_inputs=sum(read.n_documents for read in reads[: len(inputs)]),
+            id_kinds=[read.id_kind for read in reads], tokens_of=partial(Tokens.of, options=options),
         )  # fmt: skip
-    n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
-    corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
-    kinds = [read.id_kind for read in reads]
+
+    def read_on_cluster(cluster: Cluster) -> SpooledTexts:
+        from nearkin.engines.spark import stages
+        from nearkin.workflows.passages.on_spark import read_by_tasks
+
+        with stages.stages_on(cluster, run.work, run.meter) as on_cluster:
+            return read_by_tasks(
+                on_cluster, everything, len(inputs), run.work, _AS_READ, options, rules=request.rules,
+                progress=run.progress,
+            )  # fmt: skip
+
+    spooled = engine.choose(local=read_here, cluster=read_on_cluster)
+    n_inputs, kinds = spooled.n_inputs, spooled.id_kinds
+    corpus = survey(spooled.chunks, n_inputs, is_against=others is not None)
     places = locate(corpus, places_in(everything), kinds[: len(inputs)], kinds[len(inputs) :])
     check_problems(places, request.rules)
     check_readable(corpus, places, request.rules)
@@ -187,7 +222,9 @@ def _find(
         places = replace(places, carried=carried_columns((options.within,), corpus.chunks, n_inputs))
     chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
     make_work_folder(run.work / "words")
-    words, fingerprints = read_words(chunks, run.work / "words", options, resources, run.meter)
+    words, fingerprints = read_words(
+        chunks, spooled.tokens_of, run.work / "words", options.length, resources, run.meter
+    )
     stored = run.work / "windows.arrow"
     if not stored.exists():
         save_arrays(stored, _arrays(find_windows(words, fingerprints, run.work, options.length, resources, run.meter)))
@@ -202,9 +239,10 @@ def _find(
         flags = windows.flags()
         passages = Passages.of(texts, windows, flags)
         shares = RepeatedCharacters.of(texts, corpus, windows, flags, passages)
-    return Found(
+    found = Found(
         corpus=corpus, places=places, texts=texts, passages=passages, shares=shares, windows=windows, flags=flags
     )
+    return found, spooled.engine
 
 
 def _fields(against: ReadingRequest) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -26,6 +26,7 @@ from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.passages.windows import Windows
 from nearkin.workflows.resources import Resources
 
@@ -43,6 +44,25 @@ _SPACE, _LINE_END = np.uint8(ord(" ")), np.uint8(ord("\n"))
 Split = tuple[U8, I64, I64, U32]
 _BYTES_A_WORD = 5
 """Assumed for the number of partitions only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpooledTexts:
+    """Texts that were read, in the order of the inputs, and a function that returns the words of a chunk.
+
+    Parameters
+    ----------
+    id_kinds
+        Kind of the ids of each input.
+    engine
+        Record of the cluster that read them.
+    """
+
+    chunks: tuple[Chunk, ...]
+    n_inputs: int
+    id_kinds: Sequence[IdKind]
+    tokens_of: Callable[[Chunk], Tokens]
+    engine: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +86,9 @@ class CorpusWords:
     bounds: U32
 
 
-class _Tokens(NamedTuple):
+class Tokens(NamedTuple):
+    """Words of a chunk, and its fingerprints."""
+
     starts: I64
     hashes: U64
     data: U8
@@ -74,6 +96,22 @@ class _Tokens(NamedTuple):
     bounds: U32
     keys: U64
     places: I64
+
+    @classmethod
+    def of(cls, chunk: Chunk, options: PassageOptions) -> Tokens:
+        """Split the texts of a chunk, and winnow their words with ``w + k - 1`` = minimum length.
+
+        So any run of so many words that stands in two places has the same fingerprint in both; see
+        `nearkin.kernels.passages.winnow`.
+        """
+        texts, text_offsets = text_buffers(chunk.column("text"))
+        if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
+            raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")
+        split = split_folded if options.min_lines is None else split_lines
+        data, offsets, starts, bounds = split(texts, text_offsets)
+        hashes = hash_strings(data, offsets)
+        k = (options.length + 1) // 2
+        return cls(starts, hashes, data, offsets, bounds, *winnow(hashes, starts, k, options.length + 1 - k))
 
 
 class KeyPartitions:
@@ -86,7 +124,10 @@ class KeyPartitions:
         self._bits = min(n_bits, _MAX_PARTITIONS.bit_length() - 1)
         self._folder = folder
         self._parts = [
-            (GrowingArray(folder / f"{part}.keys", np.uint64), GrowingArray(folder / f"{part}.places", np.int64))
+            tuple(
+                GrowingArray(folder / f"{part}.{name}", kind, is_sealed=False)
+                for name, kind in (("keys", np.uint64), ("places", np.int64))
+            )
             for part in range(1 << self._bits)
         ]
 
@@ -114,27 +155,27 @@ class KeyPartitions:
 
 
 def read_words(
-    chunks: Sequence[Chunk], work: Path, options: PassageOptions, resources: Resources, meter: Meter
+    chunks: Sequence[Chunk],
+    tokens_of: Callable[[Chunk], Tokens],
+    work: Path,
+    length: int,
+    resources: Resources,
+    meter: Meter,
 ) -> tuple[CorpusWords, KeyPartitions]:
-    """Write the words of texts, or their lines in place of words, and their fingerprints, to disk.
-
-    The fingerprints are those of winnowing with ``w + k - 1 = length``; see `nearkin.kernels.passages.winnow`.
-    """
-    length, split = options.length, split_folded if options.min_lines is None else split_lines
-    k = (length + 1) // 2
-    w = length + 1 - k
+    """Write the words of texts, or their lines in place of words, and their fingerprints, to disk."""
+    w = length + 1 - (length + 1) // 2
     n_bytes = sum(chunk.column("text").nbytes for chunk in chunks)
     meter.progress.say(f"words on disk: about {size_text(_DISK * n_bytes)}")
     n_fingerprints = 2 * n_bytes // (_BYTES_A_WORD * (w + 1))
     fingerprints = KeyPartitions(work / "fingerprints", n_fingerprints, resources.memory_bytes // 2)
     columns = {
-        name: GrowingArray(work / name, kind)
+        name: GrowingArray(work / name, kind, is_sealed=False)
         for name, kind in (("hashes", np.uint64), ("data", np.uint8), ("offsets", np.int64), ("bounds", np.uint32))
     }
     starts, n_words, n_data = [np.zeros(1, np.int64)], 0, 0
     columns["offsets"].add(np.zeros(1, np.int64))
     with meter.stage("words", n_bytes, "bytes") as progress:
-        tokens = map_ordered(lambda chunk: _tokens(chunk, split, k, w), chunks, threads=resources.n_threads)
+        tokens = map_ordered(tokens_of, chunks, threads=resources.n_threads)
         for chunk, part in zip(chunks, tokens, strict=True):
             starts.append(part.starts[1:] + n_words)
             fingerprints.add(part.keys, part.places + n_words)
@@ -151,20 +192,10 @@ def read_words(
     return words, fingerprints
 
 
-def _tokens(chunk: Chunk, split: Callable[[U8, I64], Split], k: int, w: int) -> _Tokens:
-    texts, text_offsets = text_buffers(chunk.column("text"))
-    if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
-        raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")
-    data, offsets, starts, bounds = split(texts, text_offsets)
-    hashes = hash_strings(data, offsets)
-    return _Tokens(starts, hashes, data, offsets, bounds, *winnow(hashes, starts, k, w))
-
-
 def split_folded(texts: U8, text_offsets: I64) -> Split:
     """Return the normalised words: bytes, their offsets, first word of each text, and bounds in the texts."""
     (spelled, ends, starts), bounds = locate_words(texts, text_offsets)
-    data, offsets = text_buffers(_folded(spelled, ends))
-    return data[offsets[0] : offsets[-1]], offsets - offsets[0], starts, bounds
+    return *_folded(spelled, ends), starts, bounds
 
 
 def split_lines(texts: U8, text_offsets: I64) -> Split:
@@ -180,17 +211,22 @@ def split_lines(texts: U8, text_offsets: I64) -> Split:
     return texts[visible], offsets, np.searchsorted(first, starts), bounds.astype(np.uint32)
 
 
-def _folded(spelled: U8, ends: I64) -> pa.LargeStringArray:
-    """Return the normalised words; ASCII, most of it, without a loop over words."""
+def _folded(spelled: U8, ends: I64) -> tuple[U8, I64]:
+    """Return the normalised words and their offsets; ASCII, most of it, without a loop over words."""
     is_upper = spelled - np.uint8(65) < 26  # bytes below 65 wrap around
-    words = large_strings(spelled | (is_upper.view(np.uint8) << np.uint8(5)), ends)
+    data = spelled | (is_upper.view(np.uint8) << np.uint8(5))
     beyond = np.flatnonzero(spelled >= 128)
     if not len(beyond):
-        return words
-    is_beyond = np.zeros(len(words), np.bool_)
-    is_beyond[np.searchsorted(ends, beyond, side="right") - 1] = True
-    mask = pa.array(is_beyond)
-    return pc.replace_with_mask(words, mask, FORMS.apply(large_strings(spelled, ends).filter(mask)))
+        return data, ends
+    words = np.unique(np.searchsorted(ends, beyond, side="right") - 1)
+    edges = np.concatenate([[0], np.stack([ends[words], ends[words + 1]], axis=1).reshape(-1), [ends[-1]]])
+    is_beyond = pa.array(np.arange(len(edges) - 1) % 2 == 1)  # each such word stands between two runs of others
+    forms = FORMS.apply(large_strings(spelled, edges).filter(is_beyond))
+    sizes = np.diff(ends)
+    sizes[words] = np.diff(text_buffers(forms)[1])
+    data, _ = text_buffers(pc.replace_with_mask(large_strings(data, edges), is_beyond, forms))
+    offsets = np.append(0, np.cumsum(sizes))
+    return data[: offsets[-1]], offsets
 
 
 def find_windows(
@@ -213,7 +249,7 @@ def find_windows(
         if n_marked >= int(NONE):
             raise SourceError(f"A run finds at most {int(NONE):,} repeated words. Got up to {n_marked:,} instead.")
         partitions = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
-        mapped_places, n_windows = GrowingArray(work / "places", np.int64), 0
+        mapped_places, n_windows = GrowingArray(work / "places", np.int64, is_sealed=False), 0
         for keys, places in _hashed(words, marks, length):
             partitions.add(keys, np.arange(n_windows, n_windows + len(keys)))
             mapped_places.add(places)

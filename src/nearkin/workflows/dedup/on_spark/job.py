@@ -82,20 +82,29 @@ def find(
 
     Every executor can read and write ``work``.
     """
-    work = work.absolute()  # tasks run in other directories
-    parts, other_parts = ([TaskInput.of(one) for one in side or ()] for side in (inputs, others))
-    everything = [*parts, *other_parts]
-    read = read_all(stages, everything, Spool(work / SPOOL), options, rules=rules, progress=meter.progress)
-    partitions = Partitions.of(work, read, stages.n_at_a_time)
-    of_inputs = [block for block in read if block.stream == INPUTS.stream]
-    kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
-    mine, theirs = ([task.one for task in tasks] for tasks in (parts, other_parts))
-    n_inputs = partitions.n_documents(len(parts))
-    corpus, places = surveyed(
-        partitions.chunks(), n_inputs, mine, None if others is None else theirs, kinds, rules, meter
-    )
+    partitions, kinds = spooled(stages, [*inputs, *(others or ())], work, options, rules=rules, progress=meter.progress)
+    n_inputs = partitions.n_documents(len(inputs))
+    corpus, places = surveyed(partitions.chunks(), n_inputs, inputs, others, kinds, rules, meter)
     check_readable(corpus, places, rules)
     return find_among(plan(corpus, places, options, resources=resources, meter=meter), partitions, stages, meter)
+
+
+def spooled(
+    stages: Stages,
+    inputs: Sequence[Input],
+    work: Path,
+    options: DedupOptions,
+    *,
+    rules: ReadingRules,
+    progress: Progress,
+) -> tuple[Partitions, list[IdKind]]:
+    """Read inputs into the spool in ``work``; return its partitions, and the kinds of the ids of each input."""
+    work = work.absolute()  # tasks run in other directories
+    tasks = [TaskInput.of(part) for part in inputs]
+    blocks = read_all(stages, tasks, Spool(work / SPOOL), options, rules=rules, progress=progress)
+    of_inputs = [block for block in blocks if block.stream == INPUTS.stream]
+    kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(tasks))[0].tolist()]
+    return Partitions.of(work, blocks, stages.n_at_a_time), kinds
 
 
 def find_among(planned: Planned, partitions: Partitions, stages: Stages, meter: Meter) -> Result:
