@@ -166,7 +166,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 _OWN = {
-    "text": "nearkin text 1", "html": "nearkin html 2", "eml": "nearkin mail 1", "mbox": "nearkin mailbox 1",
+    "text": "nearkin text 1", "html": "nearkin html 3", "eml": "nearkin mail 1", "mbox": "nearkin mailbox 1",
     "msg": "nearkin msg 1", "pst": "nearkin pst 1", "zip": "nearkin archive 1", "tar": "nearkin archive 1",
 }  # fmt: skip
 """Extractors that are Nearkin's own, with their versions, by kinds of files."""

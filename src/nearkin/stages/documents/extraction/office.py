@@ -31,6 +31,7 @@ from nearkin.stages.documents.extraction.reading import (
     Given,
     Member,
     safe_name,
+    tick,
 )
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
@@ -376,7 +377,7 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
     for kind, inside in _FIELD_OF_FORM.findall(part):
         if kind == b"checkBox":
             values = dict(_IS_TICKED.findall(inside))
-            yield "☐" if values.get(b"checked", values.get(b"default", b"0")) in (b"0", b"false", b"off") else "☒"
+            yield tick(values.get(b"checked", values.get(b"default", b"0")) not in (b"0", b"false", b"off"))
         elif choices := _CHOICE.findall(inside):
             chosen = _CHOSEN.search(inside)
             yield html.unescape(

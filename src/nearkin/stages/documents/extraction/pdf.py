@@ -24,6 +24,7 @@ from nearkin.stages.documents.extraction.reading import (
     Given,
     Member,
     safe_name,
+    tick,
 )
 from nearkin.stages.documents.faults import Reason
 
@@ -269,9 +270,13 @@ def _field_of_form(form: Any, note: Any) -> str:
         return _string(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
     if kind not in _BOXES:
         return ""
-    tick = "☒" if raw.FPDFAnnot_IsChecked(form, note) else "☐"
     names = (raw.FPDFAnnot_GetFormFieldName, raw.FPDFAnnot_GetFormFieldExportValue)
-    return " ".join([tick, *filter(None, (_string(partial(name, form, note)) for name in names))])
+    return " ".join(
+        [
+            tick(raw.FPDFAnnot_IsChecked(form, note)),
+            *filter(None, (_string(partial(name, form, note)) for name in names)),
+        ]
+    )
 
 
 def _string(read: Callable[[Any, int], int]) -> str:

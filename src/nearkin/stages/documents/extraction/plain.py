@@ -16,7 +16,7 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, tick
 from nearkin.stages.documents.foreign import foreign
 
 
@@ -148,6 +148,9 @@ _BLOCK = re.compile(
 """Beginning of a tag of an element in lines of its own. Source: HTML Standard, 15.3 Non-replaced elements."""
 _CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])", re.IGNORECASE)
 """Beginning of a tag of an element in a line that is apart from the words beside it."""
+_BOXES = ("checkbox", "radio")
+_NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file", "range", "color")
+"""Kinds of fields: boxes that are ticked, and those whose value is no text of a form."""
 _BREAK, _KEPT_SPACE = "\f", "\x1f"
 """Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
@@ -191,6 +194,12 @@ def text_of_html(page: str) -> str:
     for element in tree.css("pre, textarea, listing, xmp, plaintext"):
         for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
             node.replace_with((node.text_content or "").translate(_AS_IS))
+    for entry in tree.css("input, option[selected]"):
+        kind = (entry.attributes.get("type") or "text").lower()
+        if entry.tag == "option" or kind in _BOXES:
+            entry.insert_before(f"{tick(entry.tag == 'option' or 'checked' in entry.attributes)} ")
+        elif kind not in _NO_TEXTS:
+            entry.insert_before(f"{entry.attributes.get('value') or ''} ")
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
     shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
     while "  " in shown:  # a pattern would take ten times as long

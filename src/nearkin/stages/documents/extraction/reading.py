@@ -249,6 +249,11 @@ class Given:
         return self.blob.held(self.limits.size)
 
 
+def tick(is_ticked: bool) -> str:
+    """Return the sign of a box in a form."""
+    return "☒" if is_ticked else "☐"
+
+
 _DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")
 _MAX_CHARACTERS = 1000
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
