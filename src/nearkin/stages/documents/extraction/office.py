@@ -30,6 +30,7 @@ from nearkin.stages.documents.extraction.reading import (
     ExtractionError,
     Given,
     Member,
+    is_out_of_memory,
     safe_name,
     tick,
 )
@@ -161,18 +162,14 @@ _OWN_LIMIT = f"exceeds limit of {100 << 20}"
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
-_TIME = re.compile(r"timed? ?out", re.IGNORECASE)
+_TIME, _OF_OCR = re.compile(r"timed? ?out", re.IGNORECASE), "OCR error: "
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
 def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
     """Return text and warnings of xberg, and how many embedded objects it does not read. Raises ExtractionError."""
-    settings = settings_of_xberg(limits, kind)
-    try:
-        result = asked_of_xberg(data, MIME_TYPES[kind], settings)
-    except Exception as error:
-        raise _in_words(str(error)) from error
+    result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind))
     text = result.content
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
@@ -182,13 +179,16 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
 
 
 def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
-    """Return what xberg extracts."""
+    """Return what xberg extracts, or recognises in an image. Raises ExtractionError."""
     import xberg
 
     extract_input = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
-    result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
-    if result.errors and not result.results:
-        raise ExtractionError("damaged", str(result.errors[0].message))
+    try:
+        result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
+        if result.errors and not result.results:
+            raise ValueError(result.errors[0].message)
+    except Exception as error:
+        raise _in_words(str(error)) from error
     return result.results[0]
 
 
@@ -230,6 +230,8 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
 
 def _in_words(message: str) -> ExtractionError:
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
+    if is_out_of_memory(why):
+        raise MemoryError
     if _ENCRYPTED.search(why):
         return _encrypted()
     if _BOMB.search(why) and not _DAMAGED.search(why):
@@ -237,6 +239,8 @@ def _in_words(message: str) -> ExtractionError:
         return ExtractionError("too large", f"refused: {why}{advice}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
+    if why.startswith(_OF_OCR):
+        return ExtractionError("image only", f"OCR failed: {why.removeprefix(_OF_OCR)}")
     return ExtractionError("damaged", f"damaged, or not of the kind that it claims: {why}")
 
 
