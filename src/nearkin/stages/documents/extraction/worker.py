@@ -6,7 +6,6 @@ Its place stands in a file that it shares with the pool, so the document that ki
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import socket
 import sys
@@ -88,7 +87,7 @@ class _Worker:
 
     def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
-        self._n_files = self._end_s = self._n_bytes = 0
+        self._n_files = self._n_bytes = 0
         self._sent_at = time.monotonic()
         self._answer: Answer = []
         self._request = ExtractionRequest(name="")
@@ -121,10 +120,6 @@ class _Worker:
         if time.monotonic() - self._sent_at > _ANSWER_S:
             self._send()
         os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
-        end_s = int(time.process_time()) + 1 + self._limits.time
-        if end_s != self._end_s:  # once a second is enough
-            self._end_s = end_s
-            resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
@@ -217,7 +212,7 @@ class _Worker:
             position=position or None, mail=read.mail,
         )  # fmt: skip
         return ExtractedNode(
-            number=number, parent=parent, name=member.name, is_container=is_container, has_members=has_members,
+            parent=parent, name=member.name, is_container=is_container, has_members=has_members,
             origin=origin, text=text,
         )  # fmt: skip
 
