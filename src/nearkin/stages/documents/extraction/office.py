@@ -209,6 +209,9 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
     import xberg
 
     return xberg.ExtractionConfig(
+        mime_detection_policy=xberg.MimeDetectionPolicy.PREFER_CONTENT,  # as by default; their names would be looked up
+        result_format=xberg.ResultFormat.UNIFIED,  # for each file, which takes a tenth of the time of a short one
+        jupyter_cell_rendering=xberg.JupyterCellRendering.BOTH,
         use_cache=False,
         disable_ocr=True,
         enable_quality_processing=False,

@@ -318,11 +318,16 @@ def ends_properly(packed: bytes, max_bytes: int) -> bool:
     >>> ends_properly(packed, 999), ends_properly(packed[:-4], 999), ends_properly(packed[:-20], 999)
     (True, True, False)
     """
-    inflater, n_bytes, packed = zlib.decompressobj(-zlib.MAX_WBITS), 0, packed[_ZLIB_HEADER:]
     try:
-        while packed and not inflater.eof and n_bytes <= max_bytes:
-            n_bytes += len(inflater.decompress(packed, 1 << 20))
-            packed = inflater.unconsumed_tail
+        is_ended = _is_ended(packed, zlib.MAX_WBITS, max_bytes)
+        return is_ended or _is_ended(packed[_ZLIB_HEADER:], -zlib.MAX_WBITS, max_bytes)
     except zlib.error:
         return False
+
+
+def _is_ended(packed: bytes, window: int, max_bytes: int) -> bool:
+    inflater, n_bytes = zlib.decompressobj(window), 0
+    while packed and not inflater.eof and n_bytes <= max_bytes:
+        n_bytes += len(inflater.decompress(packed, 1 << 20))
+        packed = inflater.unconsumed_tail
     return inflater.eof or n_bytes > max_bytes

@@ -17,7 +17,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.kinds import LIBRARY_OF, OFFICE, declared_kind, extractor_of, kind_of
+from nearkin.stages.documents.extraction.kinds import READERS, declared_kind, extractor_of, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import (
@@ -74,12 +74,6 @@ _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", 
 """Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
-_READERS = {
-    "text": "plain.read_text", "html": "plain.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
-    "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
-    "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
-}  # fmt: skip
-"""Functions that take `Given` and return `DocumentRead`."""
 
 
 class _Worker:
@@ -159,13 +153,14 @@ class _Worker:
                 charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
             )  # fmt: skip
             is_by_ocr = kind == "image" and self._ocr is not None
-            library = "xberg" if is_by_ocr else LIBRARY_OF.get(kind)
-            if library is not None and library not in sys.modules:
+            reader, library = READERS.get(kind, ("plain.read_nothing", " "))
+            if is_by_ocr:
+                reader, library = "ocr.read_image", "xberg"
+            if " " not in library and library not in sys.modules:
                 signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
                 with suppress(Exception):  # that it is missing, its reader says
                     import_module(library)
                 self._begin(number)
-            reader = "ocr.read_image" if is_by_ocr else _READERS.get(kind, "plain.read_nothing")
             return kind, blob, _function(reader)(given)
         except ModuleNotFoundError as error:
             extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
