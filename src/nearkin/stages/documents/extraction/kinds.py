@@ -167,8 +167,8 @@ def _is_tar(head: bytes) -> bool:
 
 READERS = {
     "text": ("plain.read_text", "nearkin text 1"), "html": ("plain.read_page", "nearkin html 3"),
-    "eml": ("mail.read_mail", "nearkin mail 1"), "mbox": ("mail.read_mailbox", "nearkin mailbox 1"),
-    "msg": ("outlook.read_message", "nearkin msg 1"), "pst": ("outlook.read_mailbox", "nearkin pst 1"),
+    "eml": ("mail.read_mail", "nearkin mail 2"), "mbox": ("mail.read_mailbox", "nearkin mailbox 1"),
+    "msg": ("outlook.read_message", "nearkin msg 2"), "pst": ("outlook.read_mailbox", "nearkin pst 1"),
     "zip": ("archives.read_zip", "nearkin archive 1"), "tar": ("archives.read_tar", "nearkin archive 1"),
     "pdf": ("pdf.read_pdf", "pypdfium2"), **dict.fromkeys(OFFICE, ("office.read_office", "xberg")),
 }  # fmt: skip
@@ -183,7 +183,7 @@ def extractor_of(kind: str) -> str:
     Examples
     --------
     >>> extractor_of("eml"), extractor_of("image")
-    ('nearkin mail 1', 'none')
+    ('nearkin mail 2', 'none')
     """
     program = READERS[kind][1] if kind in READERS else ""
     return program if " " in program else current_name(program) or "none"

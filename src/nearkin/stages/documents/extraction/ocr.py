@@ -19,10 +19,10 @@ from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office import asked_of_xberg
 from nearkin.stages.documents.extraction.reading import (
     DocumentRead,
-    ExtractionError,
     Given,
     LanguageData,
 )
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import OCR
 
 if TYPE_CHECKING:
@@ -76,23 +76,16 @@ def read_image(given: Given) -> DocumentRead:
     """Return the text that is recognised in an image."""
     kind = next((kind for magic, kind in _MIME_TYPES if given.data.startswith(magic)), None)
     if kind is None or given.ocr is None:
-        raise ExtractionError("image only", "an image of a kind that OCR does not read")
+        raise RecordFault("image only", "an image of a kind that OCR does not read")
     reading = ImageReading(given, given.ocr)
     pages = tiff_pages(given.data) if kind == "image/tiff" else [given.data]
     texts = [reading.text_of(page, kind) for page in pages]
     text = "\n".join(text for text in texts if text)
     if not text:
-        raise ExtractionError("image only", f"an image; {NOTHING_RECOGNISED}")
+        raise RecordFault("image only", f"an image; {NOTHING_RECOGNISED}")
     n_pages = len(texts) if kind == "image/tiff" else None
     warnings = (by_ocr(given.ocr),)
     return DocumentRead(text=text, extractor=extractor_name(given.ocr), n_pages=n_pages, warnings=warnings)
-
-
-class OcrTimeError(ExtractionError):
-    """The time for OCR of a document is over."""
-
-    def __init__(self, limit_s: int) -> None:
-        super().__init__("time-out", f"OCR was not finished within {counted(limit_s, 'second')}{raised_by('ocr')}")
 
 
 class ImageReading:
@@ -104,9 +97,10 @@ class ImageReading:
         self._ends_at = time.monotonic() + given.limits.ocr
 
     def text_of(self, image: bytes | Any, mime_type: str = "image/x-portable-graymap") -> str:
-        """Return the text in an image or a page; ExtractionError if OCR fails or takes too long."""
+        """Return the text in an image or a page; RecordFault if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
-            raise OcrTimeError(self._given.limits.ocr)
+            after = counted(self._given.limits.ocr, "second")
+            raise RecordFault("time-out", f"OCR was not finished within {after}{raised_by('ocr')}")
         self._given.begin_again()
         image = image if isinstance(image, bytes) else rendered(image)
         settings = _settings(self._given.limits.size, self._language_data)
