@@ -185,10 +185,10 @@ def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) 
     extract_input = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
     try:
         result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
-        if result.errors and not result.results:
-            raise ValueError(result.errors[0].message)
     except Exception as error:
         raise _in_words(str(error)) from error
+    if result.errors and not result.results:
+        raise _in_words(str(result.errors[0].message))
     return result.results[0]
 
 
