@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 
 import pypdfium2
 import pytest
@@ -27,7 +28,20 @@ needs_english = pytest.mark.skipif(not has_english(), reason="no language data: 
 
 
 def png(text: str) -> bytes:
-    return rendered(_page(text))
+    image = rendered(_page(text))
+    size, _, pixels = image.removeprefix(b"P5 ").partition(b" 255\n")
+    return grey_png(*map(int, size.split()), pixels)
+
+
+def grey_png(width: int, height: int, pixels: bytes) -> bytes:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    rows = b"".join(b"\0" + pixels[at : at + width] for at in range(0, width * height, width))
+    size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"".join(
+        (b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", size), chunk(b"IDAT", zlib.compress(rows, 1)), chunk(b"IEND", b""))
+    )
 
 
 def scan(*texts: str, first: str | None = None) -> bytes:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from nearkin.stages.documents.mail.inclusive import (
     InclusionVerdict,
     MailContent,
-    WordNumbers,
     judge_inclusion,
     mail_lines,
     mail_words,
@@ -41,9 +40,8 @@ MAILS = st.lists(st.tuples(TEXTS, st.frozensets(st.sampled_from("xy"), max_size=
 
 
 def contents(mails: Sequence[tuple[str, frozenset[str], bool]], *, new_only: bool = False) -> list[MailContent]:
-    numbers = WordNumbers()
     return [
-        MailContent(mail_words(text, numbers, is_new_text_only=new_only), attachments, is_read)
+        MailContent(mail_words(text, is_new_text_only=new_only), attachments, is_read)
         for text, attachments, is_read in mails
     ]
 

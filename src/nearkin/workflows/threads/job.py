@@ -32,7 +32,6 @@ from nearkin.stages.documents.mail.inclusive import (
     MailContent,
     MailWords,
     Quotations,
-    WordNumbers,
     judge_inclusion,
     mail_words,
 )
@@ -369,7 +368,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
 
 Row = Mapping[str, Any]
 """Row of ``threads.parquet``, without the columns that repeat those of documents."""
-_NO_WORDS = MailWords((), (), ())
+_NO_WORDS = MailWords("", (), ())
 
 
 def thread_rows(
@@ -391,12 +390,12 @@ def _verdicts(thread: Sequence[ThreadNode], read: ReadMails, *, is_new_text_only
     def size_of(number: int) -> tuple[int, int]:
         return len(read.mails[number].attachments), len(read.text_of(read.mails[number]))
 
-    order, vocabulary = reading_order(thread, read.mails, size_of), WordNumbers()
+    order = reading_order(thread, read.mails, size_of)
     contents = list[MailContent]()
     for mail in (read.mails[number] for number in order):
         words = _NO_WORDS
         if len(order) > 1:
-            words = mail_words(read.text_of(mail), vocabulary, is_new_text_only=is_new_text_only)
+            words = mail_words(read.text_of(mail), is_new_text_only=is_new_text_only)
         contents.append(MailContent(words, mail.attachments, mail.is_read))
     return {
         number: replace(

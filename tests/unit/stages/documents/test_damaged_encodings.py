@@ -8,7 +8,8 @@ import pytest
 
 from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.extraction.plain import read_text
-from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import Blob, Given
+from nearkin.stages.documents.faults import RecordFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -57,5 +58,5 @@ def test_a_file_that_ends_within_a_character_is_truncated(
 def test_the_named_wide_encoding_of_a_text_in_an_archive() -> None:
     data = "漢語漢語".encode("utf-16-le")
     assert plain(data, "utf-16") == "漢語漢語"
-    with pytest.raises(ExtractionError, match=r"^not valid utf-16-le$"):
+    with pytest.raises(RecordFault, match=r"^damaged: not valid utf-16-le$"):
         plain(data[:-1], "utf-16")

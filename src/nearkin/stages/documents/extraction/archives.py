@@ -12,8 +12,8 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
+    Blob,
     DocumentRead,
-    ExtractionError,
     Given,
     Member,
     first_line,
@@ -21,6 +21,7 @@ from nearkin.stages.documents.extraction.reading import (
     safe_name,
     too_big,
 )
+from nearkin.stages.documents.faults import RecordFault
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR = bytes(2 * tarfile.BLOCKSIZE)
@@ -41,38 +42,34 @@ def _files_of_zip(given: Given) -> Iterator[Member]:
     try:
         archive = given.blob.archive
     except NotImplementedError as error:
-        raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
+        raise RecordFault("unsupported", f"the ZIP archive cannot be read: {error}") from error
     except ARCHIVE_FAULTS as error:
-        raise ExtractionError("damaged", f"the ZIP archive is damaged: {first_line(error)}") from error
+        raise RecordFault("damaged", f"the ZIP archive is damaged: {first_line(error)}") from error
     n_unpacked, most = 0, _FREE_TOTAL_BYTES + 2 * given.blob.size * given.limits.ratio
     for entry in archive.infolist():
         name = _zip_name(entry)
         if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
             continue
-        member = _file_of_zip(archive, entry, safe_name(name) or None, given.limits)
+        member = Member.of(safe_name(name) or None, partial(_file_of_zip, archive, entry, given.limits))
         yield member
         n_unpacked += entry.file_size if member.blob is None else member.blob.size
         if n_unpacked > most:  # its entries share their bytes
             sentence = f"it unpacks to more than the limit of {counted(most, 'byte')}; the rest was not read"
-            raise ExtractionError("too large", f"{sentence}{raised_by('ratio')}")
+            raise RecordFault("too large", f"{sentence}{raised_by('ratio')}")
 
 
-def _file_of_zip(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None, limits: ExtractionLimits
-) -> Member:
+def _file_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: ExtractionLimits) -> Blob:
     if entry.flag_bits & _ENCRYPTED:
-        return Member.failed(name, "encrypted", "encrypted in its ZIP archive")
+        raise RecordFault("encrypted", "encrypted in its ZIP archive")
     if entry.create_system == _ATTRIBUTES_OF_UNIX and stat.S_ISLNK(entry.external_attr >> 16):
-        return Member.failed(name, "unsupported", _LINK)
+        raise RecordFault("unsupported", _LINK)
     try:
         with archive.open(entry) as file:
-            return Member(name=name, blob=gathered(file.read, entry.compress_size, limits))
-    except ExtractionError as error:
-        return Member.failed(name, error.exception, error.sentence)
+            return gathered(file.read, entry.compress_size, limits)
     except (NotImplementedError, RuntimeError) as error:
-        return Member.failed(name, "unsupported", f"it cannot be unpacked: {error}")
+        raise RecordFault("unsupported", f"it cannot be unpacked: {error}") from error
     except ARCHIVE_FAULTS as error:
-        return Member.failed(name, "damaged", f"damaged in its ZIP archive: {first_line(error)}")
+        raise RecordFault("damaged", f"damaged in its ZIP archive: {first_line(error)}") from error
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:
@@ -96,30 +93,27 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
                 while (entry := archive.next()) is not None:
                     archive.members.clear()  # type: ignore[attr-defined]  # the list of all would grow with the archive
                     if not entry.isdir():
-                        yield _file_of_tar(archive, entry, given.limits)
+                        name = safe_name(entry.name) or None
+                        yield Member.of(name, partial(_file_of_tar, archive, entry, given.limits))
                 raw.seek(archive.offset)
         except (tarfile.TarError, *ARCHIVE_FAULTS) as error:
-            raise ExtractionError("damaged", f"the tar archive is damaged: {first_line(error)}") from error
+            raise RecordFault("damaged", f"the tar archive is damaged: {first_line(error)}") from error
         if raw.read(len(_END_OF_TAR)) != _END_OF_TAR:  # tarfile takes a damaged header for the end
             sentence = f"the tar archive is damaged or truncated at byte {archive.offset:,}: files may be missing"
-            raise ExtractionError("damaged", sentence)
+            raise RecordFault("damaged", sentence)
         while piece := raw.read(_PIECE_BYTES):
             if piece.strip(b"\0"):
-                raise ExtractionError("damaged", "the tar archive ends before its file: what follows was not read")
+                raise RecordFault("damaged", "the tar archive ends before its file: what follows was not read")
 
 
-def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, limits: ExtractionLimits) -> Member:
-    name = safe_name(entry.name) or None
+def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, limits: ExtractionLimits) -> Blob:
     if not entry.isfile():
         is_link = entry.issym() or entry.islnk()
-        return Member.failed(name, "unsupported", _LINK if is_link else "a device in an archive, which is not read")
+        raise RecordFault("unsupported", _LINK if is_link else "a device in an archive, which is not read")
     if entry.size > limits.total:
-        return Member.failed(name, "too large", too_big(entry.size, limits.total))
-    try:
-        with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file
-            blob = gathered(file.read, entry.size, limits)
-    except ExtractionError as error:
-        return Member.failed(name, error.exception, error.sentence)
+        raise RecordFault("too large", too_big(entry.size, limits.total))
+    with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file
+        blob = gathered(file.read, entry.size, limits)
     if blob.size < entry.size:
-        raise ExtractionError("damaged", "the tar archive is truncated")
-    return Member(name=name, blob=blob)
+        raise EOFError("truncated")
+    return blob

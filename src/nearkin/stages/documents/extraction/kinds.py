@@ -165,12 +165,14 @@ def _is_tar(head: bytes) -> bool:
         return False
 
 
-_OWN = {
-    "text": "nearkin text 1", "html": "nearkin html 2", "eml": "nearkin mail 1", "mbox": "nearkin mailbox 1",
-    "msg": "nearkin msg 1", "pst": "nearkin pst 1", "zip": "nearkin archive 1", "tar": "nearkin archive 1",
+READERS = {
+    "text": ("plain.read_text", "nearkin text 1"), "html": ("plain.read_page", "nearkin html 3"),
+    "eml": ("mail.read_mail", "nearkin mail 2"), "mbox": ("mail.read_mailbox", "nearkin mailbox 1"),
+    "msg": ("outlook.read_message", "nearkin msg 2"), "pst": ("outlook.read_mailbox", "nearkin pst 1"),
+    "zip": ("archives.read_zip", "nearkin archive 1"), "tar": ("archives.read_tar", "nearkin archive 1"),
+    "pdf": ("pdf.read_pdf", "pypdfium2"), **dict.fromkeys(OFFICE, ("office.read_office", "xberg")),
 }  # fmt: skip
-"""Extractors that are Nearkin's own, with their versions, by kinds of files."""
-LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
+"""Functions that take `Given` and return `DocumentRead`, and programs: a library, or Nearkin's own with its version."""
 _REVISION_OF_XBERG = "+nearkin.4"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 
@@ -181,9 +183,10 @@ def extractor_of(kind: str) -> str:
     Examples
     --------
     >>> extractor_of("eml"), extractor_of("image")
-    ('nearkin mail 1', 'none')
+    ('nearkin mail 2', 'none')
     """
-    return _OWN.get(kind) or current_name(LIBRARY_OF.get(kind, "")) or "none"
+    program = READERS[kind][1] if kind in READERS else ""
+    return program if " " in program else current_name(program) or "none"
 
 
 @lru_cache

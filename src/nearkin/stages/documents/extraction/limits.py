@@ -27,7 +27,7 @@ IN_WORDS = (
 class ExtractionLimits:
     """Maximum cost of the extraction of a file, by the names on the command line; sizes are in bytes, times in seconds.
 
-    ``time``, elapsed and of the processor, is for each document or recognised page; ``size`` for the text of a document
+    ``time`` is for each document or recognised page; ``size`` for the text of a document
     and for a file that is read as a whole; ``total`` for everything inside one file; ``disk`` for an unpacked archive;
     ``ratio`` is unpacked to packed size. After ``ocr`` no further page of a document is recognised.
     """

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, too_big
-from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 
 _Value = TypeVar("_Value")
@@ -53,7 +53,7 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
     """Return the body of a parsed mail, or of what was made one, with its headers and its attachments."""
     headers = headers_of(message)
     if message.get_content_type() == "multipart/encrypted":
-        return DocumentRead(exception="encrypted", sentence="an encrypted mail", mail=headers)
+        return DocumentRead(fault=RecordFault("encrypted", "an encrypted mail"), mail=headers)
     kinds = {type(defect) for defect in message.defects}
     *_, last = message.walk()
     is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
@@ -70,16 +70,17 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
     if not texts and any(part.get_content_type() == "application/ms-tnef" for part in attached):
         read = read.lacking("unsupported", "its text is in TNEF (winmail.dat), which is not supported")
     if (damage := next(filter(None, map(damage_of, body)), None)) is not None:
-        return read.lacking("damaged", damage)
+        return read.lacking(damage.reason, damage.sentence)
     is_whole = message.is_multipart() or end_of_headers(data) is not None
     return read if is_whole and kinds.isdisjoint(_UNENDED_DEFECTS) else read.lacking("damaged", _UNENDED)
 
 
-def _damage_of(part: Message, cut_off: Message | None) -> str | None:
-    return _DAMAGED if _is_damaged(part) else _CUT_OFF if part is cut_off else None
+def _damage_of(part: Message, cut_off: Message | None) -> RecordFault | None:
+    sentence = _DAMAGED if _is_damaged(part) else _CUT_OFF if part is cut_off else None
+    return None if sentence is None else RecordFault("damaged", sentence)
 
 
-def _members(attached: Sequence[Message], damage_of: Callable[[Message], str | None]) -> Iterator[Member]:
+def _members(attached: Sequence[Message], damage_of: Callable[[Message], RecordFault | None]) -> Iterator[Member]:
     for part in attached:
         kind = part.get_content_type()
         name, own_kind = safe_name(_file_name(part) or "") or None, None
@@ -91,9 +92,7 @@ def _members(attached: Sequence[Message], damage_of: Callable[[Message], str | N
         else:
             blob = Blob(_payload(part))
             own_kind = technical_kind(kind, name or "", blob.head)
-        damage = damage_of(part)
-        exception: Reason | None = None if damage is None else "damaged"
-        yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
+        yield Member(name=name, blob=blob, kind=own_kind, fault=damage_of(part))
 
 
 def _text(part: Message, given: Given) -> str:
@@ -249,11 +248,10 @@ def _mails_in(given: Given) -> Iterator[Member]:
     with given.blob.opened() as file:
         for size, data, is_cut in mails_of(file, most):
             if data is None:
-                yield Member.failed(None, "too large", too_big(size, most))
-            elif is_cut:
-                yield Member(name=None, blob=Blob(data), kind="eml", exception="damaged", sentence=_MAILBOX_CUT_OFF)
+                yield Member(name=None, fault=RecordFault("too large", too_big(size, most)))
             else:
-                yield Member(name=None, blob=Blob(data), kind="eml")
+                fault = RecordFault("damaged", _MAILBOX_CUT_OFF) if is_cut else None
+                yield Member(name=None, blob=Blob(data), kind="eml", fault=fault)
 
 
 def is_single(blob: Blob) -> bool:

@@ -57,10 +57,9 @@ class ExtractionRequest:
 class ExtractedNode:
     """A document, or an archive or mailbox, which has no text, as a worker found it.
 
-    Nodes are numbered from 0 in the order of sending; a parent comes before its members.
+    Nodes are numbered from 0 in the order of sending: ``parent`` is such a number, of a node before.
     """
 
-    number: int
     parent: int | None = None
     name: str | None = None
     is_container: bool = False
@@ -109,7 +108,7 @@ def restored(kind: type[_Record], content: bytes | memoryview) -> _Record:
 
 def _check(node: ExtractedNode) -> None:
     origin = node.origin
-    for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
+    for number in (node.parent, origin.size_bytes, origin.n_pages, origin.position):
         if number is not None and not 0 <= number <= _MAX_NUMBER:
             raise WorkerFault("the worker sent a number that is out of range")
     sent_at = None if origin.mail is None else origin.mail.sent_at

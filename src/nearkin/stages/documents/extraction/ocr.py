@@ -7,7 +7,6 @@ import re
 import struct
 import sys
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -17,13 +16,13 @@ from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.extraction.office import asked_of_xberg
 from nearkin.stages.documents.extraction.reading import (
     DocumentRead,
-    ExtractionError,
     Given,
     LanguageData,
-    too_much_memory,
 )
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import OCR
 
 if TYPE_CHECKING:
@@ -77,23 +76,16 @@ def read_image(given: Given) -> DocumentRead:
     """Return the text that is recognised in an image."""
     kind = next((kind for magic, kind in _MIME_TYPES if given.data.startswith(magic)), None)
     if kind is None or given.ocr is None:
-        raise ExtractionError("image only", "an image of a kind that OCR does not read")
+        raise RecordFault("image only", "an image of a kind that OCR does not read")
     reading = ImageReading(given, given.ocr)
     pages = tiff_pages(given.data) if kind == "image/tiff" else [given.data]
     texts = [reading.text_of(page, kind) for page in pages]
     text = "\n".join(text for text in texts if text)
     if not text:
-        raise ExtractionError("image only", f"an image; {NOTHING_RECOGNISED}")
+        raise RecordFault("image only", f"an image; {NOTHING_RECOGNISED}")
     n_pages = len(texts) if kind == "image/tiff" else None
     warnings = (by_ocr(given.ocr),)
     return DocumentRead(text=text, extractor=extractor_name(given.ocr), n_pages=n_pages, warnings=warnings)
-
-
-class OcrTimeError(ExtractionError):
-    """The time for OCR of a document is over."""
-
-    def __init__(self, limit_s: int) -> None:
-        super().__init__("time-out", f"OCR was not finished within {counted(limit_s, 'second')}{raised_by('ocr')}")
 
 
 class ImageReading:
@@ -104,13 +96,15 @@ class ImageReading:
         self._language_data = data
         self._ends_at = time.monotonic() + given.limits.ocr
 
-    def text_of(self, image: bytes | Any, mime_type: str = "image/png") -> str:
-        """Return the text in an image or a page; ExtractionError if OCR fails or takes too long."""
+    def text_of(self, image: bytes | Any, mime_type: str = "image/x-portable-graymap") -> str:
+        """Return the text in an image or a page; RecordFault if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
-            raise OcrTimeError(self._given.limits.ocr)
+            after = counted(self._given.limits.ocr, "second")
+            raise RecordFault("time-out", f"OCR was not finished within {after}{raised_by('ocr')}")
         self._given.begin_again()
         image = image if isinstance(image, bytes) else rendered(image)
-        return recognised(image, mime_type, self._given, self._language_data)
+        settings = _settings(self._given.limits.size, self._language_data)
+        return str(asked_of_xberg(image, mime_type, settings).content).strip()
 
 
 def extractor_name(data: LanguageData) -> str:
@@ -140,27 +134,6 @@ def tiff_pages(data: bytes) -> Iterator[bytes]:
         return
 
 
-def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -> str:
-    """Return the text in an image; ExtractionError if it cannot be decoded, or is too large."""
-    from nearkin.stages.documents.extraction.office import asked_of_xberg
-
-    try:
-        return str(asked_of_xberg(image, mime_type, _settings(given.limits.size, data)).content).strip()
-    except Exception as error:
-        raise _failure(str(error), given) from error
-
-
-def _failure(message: str, given: Given) -> ExtractionError:
-    why = message.splitlines()[0][:300] if message else "no reason was given"
-    if "memory" in why.lower():
-        return ExtractionError("too large", too_much_memory(given.limits.memory))
-    if "security_limits" in why:
-        return ExtractionError("too large", f"an image of too many pixels{raised_by('size')}")
-    if (failed := why.removeprefix("OCR error: ")) != why:
-        return ExtractionError("image only", f"OCR failed: {failed}")
-    return ExtractionError("damaged", f"an image that cannot be decoded: {why}")
-
-
 @lru_cache(maxsize=2)
 def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
     import xberg
@@ -185,28 +158,13 @@ def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
 
 
 def rendered(page: Any) -> bytes:
-    """Return a page as a grey PNG image with its resolution: without it tesseract would guess."""
+    """Return a page as a grey image in the format PGM."""
     width, height = page.get_size()
-    scale = _DPI / _POINTS_PER_INCH
-    scale = min(scale, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
+    scale = min(_DPI / _POINTS_PER_INCH, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)
     bitmap = page.render(scale=scale, grayscale=True)
-    held = memoryview(bitmap.buffer).cast("B")
-    rows = b"".join(
-        b"\0" + bytes(held[at : at + bitmap.width])
-        for at in range(0, bitmap.height * bitmap.stride, bitmap.stride)
-    )  # fmt: skip
-    dots_per_metre = round(scale * _POINTS_PER_INCH / 0.0254)
-    size = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, 0, 0, 0, 0)
+    pixels = memoryview(bitmap.buffer).cast("B")
+    starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
+    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height)
+    image += b"".join(pixels[start : start + bitmap.width] for start in starts)
     bitmap.close()
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        (
-            _chunk(b"IHDR", size),
-            _chunk(b"pHYs", struct.pack(">IIB", dots_per_metre, dots_per_metre, 1)),
-            _chunk(b"IDAT", zlib.compress(rows, 1)),
-            _chunk(b"IEND", b""),
-        )
-    )
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return image

@@ -27,11 +27,13 @@ from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
     Blob,
     DocumentRead,
-    ExtractionError,
     Given,
     Member,
+    is_out_of_memory,
     safe_name,
+    tick,
 )
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 if TYPE_CHECKING:
@@ -60,8 +62,8 @@ def read_office(given: Given) -> DocumentRead:
     members = (lambda: iter(inside.members)) if inside.members else None
     try:
         text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits)
-    except ExtractionError as error:
-        return DocumentRead(exception=error.exception, sentence=error.sentence, members=members)
+    except RecordFault as fault:
+        return DocumentRead(fault=fault, members=members)
     read = DocumentRead(text=text, warnings=tuple(warnings), members=members)
     if not inside.is_whole:
         read = read.lacking("damaged", CUT_OFF)
@@ -71,9 +73,9 @@ def read_office(given: Given) -> DocumentRead:
         read = read.lacking("unsupported", "a part of it was not read: text may be missing")
     if n := max(inside.n_lost, n_objects):
         read = read.lacking("partial", f"{counted(n, 'embedded object')} {agreeing(n, 'was', 'were')} not read")
-    if inside.has_images and read.exception is None and not (members or (read.text or "").strip()):
+    if inside.has_images and read.fault is None and not (members or (read.text or "").strip()):
         sentence = "it holds images and no text; text in images is not recognised"
-        return replace(read, text=None, warnings=(), exception="image only", sentence=sentence)
+        return DocumentRead(fault=RecordFault("image only", sentence))
     return read
 
 
@@ -101,7 +103,7 @@ def _inside(given: Given) -> _Embedded:
         try:
             return _in_archive(given.blob)
         except ARCHIVE_FAULTS as error:
-            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {error}") from error
+            raise RecordFault("damaged", f"damaged, or not of the kind that it claims: {error}") from error
     if not data.startswith(b"{\\rtf"):
         return _Embedded(is_whole=False)
     plain = _ESCAPED.sub(b"", data)  # a file that was cut has groups that are not closed; binary data may hold braces
@@ -141,8 +143,8 @@ def _in_compound_file(data: bytes) -> _Embedded:
     return _Embedded(n_lost=len(objects), is_whole=file.is_whole)
 
 
-def _encrypted() -> ExtractionError:
-    return ExtractionError("encrypted", "encrypted with a password")
+def _encrypted() -> RecordFault:
+    return RecordFault("encrypted", "encrypted with a password")
 
 
 _NOTE = r"\[\^[\w-]+\]"
@@ -160,18 +162,14 @@ _OWN_LIMIT = f"exceeds limit of {100 << 20}"
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
-_TIME = re.compile(r"timed? ?out", re.IGNORECASE)
+_TIME, _OF_OCR = re.compile(r"timed? ?out", re.IGNORECASE), "OCR error: "
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
 def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
-    """Return text and warnings of xberg, and how many embedded objects it does not read. Raises ExtractionError."""
-    settings = settings_of_xberg(limits, kind)
-    try:
-        result = asked_of_xberg(data, MIME_TYPES[kind], settings)
-    except Exception as error:
-        raise _in_words(str(error)) from error
+    """Return text and warnings of xberg, and how many embedded objects it does not read. Raises RecordFault."""
+    result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind))
     text = result.content
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
@@ -181,13 +179,16 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
 
 
 def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
-    """Return what xberg extracts."""
+    """Return what xberg extracts, or recognises in an image. Raises RecordFault."""
     import xberg
 
     extract_input = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
-    result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
+    try:
+        result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
+    except Exception as error:
+        raise _in_words(str(error)) from error
     if result.errors and not result.results:
-        raise ExtractionError("damaged", str(result.errors[0].message))
+        raise _in_words(str(result.errors[0].message))
     return result.results[0]
 
 
@@ -208,6 +209,9 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
     import xberg
 
     return xberg.ExtractionConfig(
+        mime_detection_policy=xberg.MimeDetectionPolicy.PREFER_CONTENT,  # as by default; their names would be looked up
+        result_format=xberg.ResultFormat.UNIFIED,  # for each file, which takes a tenth of the time of a short one
+        jupyter_cell_rendering=xberg.JupyterCellRendering.BOTH,
         use_cache=False,
         disable_ocr=True,
         enable_quality_processing=False,
@@ -227,16 +231,20 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
     )
 
 
-def _in_words(message: str) -> ExtractionError:
+def _in_words(message: str) -> RecordFault:
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
+    if is_out_of_memory(why):
+        raise MemoryError
     if _ENCRYPTED.search(why):
         return _encrypted()
     if _BOMB.search(why) and not _DAMAGED.search(why):
         advice = "" if _OWN_LIMIT in why else raised_by("ratio" if "ratio" in why else "size")
-        return ExtractionError("too large", f"refused: {why}{advice}")
+        return RecordFault("too large", f"refused: {why}{advice}")
     if _TIME.search(why):
-        return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
-    return ExtractionError("damaged", f"damaged, or not of the kind that it claims: {why}")
+        return RecordFault("time-out", f"not finished in time: {why}{raised_by('time')}")
+    if why.startswith(_OF_OCR):
+        return RecordFault("image only", f"OCR failed: {why.removeprefix(_OF_OCR)}")
+    return RecordFault("damaged", f"damaged, or not of the kind that it claims: {why}")
 
 
 _NATIVE = "\x01Ole10Native"
@@ -339,8 +347,8 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     names = dict.fromkeys(archive.namelist())
     try:
         parts = {name: _part(given.data, archive, name) for name in names if _PARTS[kind].fullmatch(name)}
-    except ExtractionError as error:
-        return read.lacking(error.exception, error.sentence)
+    except RecordFault as fault:
+        return read.lacking(fault.reason, fault.sentence)
     is_tracked = kind == "docx" or kind.startswith("od")
     if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
@@ -376,7 +384,7 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
     for kind, inside in _FIELD_OF_FORM.findall(part):
         if kind == b"checkBox":
             values = dict(_IS_TICKED.findall(inside))
-            yield "☐" if values.get(b"checked", values.get(b"default", b"0")) in (b"0", b"false", b"off") else "☒"
+            yield tick(values.get(b"checked", values.get(b"default", b"0")) not in (b"0", b"false", b"off"))
         elif choices := _CHOICE.findall(inside):
             chosen = _CHOSEN.search(inside)
             yield html.unescape(
@@ -392,7 +400,7 @@ def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:
     root = _ROOT.match(part)
     end = -1 if root is None else part.find(b">", root.end())
     if root is None or not (part[end - 1 : end] == b"/" or b"</" + root[1] in part[-_END_BYTES:]):
-        raise ExtractionError("damaged", f"its {name} is damaged: text may be missing")
+        raise RecordFault("damaged", f"its {name} is damaged: text may be missing")
     return part
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from email import message_from_string, policy
 from email.message import Message
 from email.utils import format_datetime
+from functools import partial
 from typing import Any
 
 from nearkin.nouns import counted
@@ -22,13 +23,13 @@ from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import (
     Blob,
     DocumentRead,
-    ExtractionError,
     Given,
     Member,
     first_line,
     safe_name,
     too_big,
 )
+from nearkin.stages.documents.faults import RecordFault
 
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
 _MAX_LEVELS = 12
@@ -88,7 +89,7 @@ def read_message(given: Given) -> DocumentRead:
         reader = _MessageReader(given)
         mail = reader.mail((), _TOP_HEADER, 0)
     except (OleError, struct.error) as error:
-        raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
+        raise RecordFault("damaged", f"the message of Outlook is damaged: {error}") from error
     read = document_of(mail, given)
     return read if reader.file.is_whole else read.lacking("damaged", CUT_OFF)
 
@@ -201,43 +202,44 @@ def _messages(given: Given) -> Iterator[Member]:
         import pypff
     except ImportError as error:
         sentence = "a mailbox of Outlook needs an extra: pip install 'nearkin[pst]'"
-        raise ExtractionError("unsupported", sentence) from error
+        raise RecordFault("unsupported", sentence) from error
     mailbox = pypff.file()
     with given.blob.opened() as raw:
         try:
             mailbox.open_file_object(raw)
         except OSError as error:
-            raise ExtractionError("damaged", f"the mailbox of Outlook is damaged: {first_line(error)}") from error
+            raise RecordFault("damaged", f"the mailbox of Outlook is damaged: {first_line(error)}") from error
         try:
             yield from _in_folder(mailbox.get_root_folder(), "", 0, given)
         finally:
             mailbox.close()
     if (size := _told_size(given.blob.head)) > given.blob.size:
         sentence = f"the mailbox is truncated: {given.blob.size:,} of {counted(size, 'byte')}; messages may be missing"
-        raise ExtractionError("damaged", sentence)
+        raise RecordFault("damaged", sentence)
 
 
 def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Member]:
     """Yield the messages of a folder and its subfolders; a damaged one affects no other."""
     for index in range(_number(folder, "sub_messages")):
-        name = f"{path}{index + 1}"
-        try:
-            mail = _mail_of(folder.get_sub_message(index), 0, given)
-            yield Member(name=name, blob=Blob(mail.as_bytes(policy=policy.compat32)), kind="eml")
-        except ExtractionError as error:
-            yield Member.failed(name, error.exception, error.sentence)
-        except (OSError, ValueError, TypeError, LookupError) as error:
-            yield Member.failed(name, "damaged", f"the message is damaged: {first_line(error)}")
+        yield Member.of(f"{path}{index + 1}", partial(_message_in, folder, index, given), kind="eml")
     if level >= _MAX_FOLDER_LEVELS:
-        raise ExtractionError("too large", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
+        raise RecordFault("too large", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
     for index in range(_number(folder, "sub_folders")):
         try:
             inner = folder.get_sub_folder(index)
             name = safe_name((inner.get_name() or f"#{index + 1}").replace("/", "_"))
         except OSError as error:
-            yield Member.failed(f"{path}folder {index + 1}", "damaged", f"the folder is damaged: {first_line(error)}")
+            sentence = f"the folder is damaged: {first_line(error)}"
+            yield Member(name=f"{path}folder {index + 1}", fault=RecordFault("damaged", sentence))
         else:
             yield from _in_folder(inner, f"{path}{name}/", level + 1, given)
+
+
+def _message_in(folder: Any, index: int, given: Given) -> Blob:
+    try:
+        return Blob(_mail_of(folder.get_sub_message(index), 0, given).as_bytes(policy=policy.compat32))
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise RecordFault("damaged", f"the message is damaged: {first_line(error)}") from error
 
 
 def _mail_of(message: Any, level: int, given: Given) -> Message:
@@ -254,7 +256,7 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
         if not size and n_inside and level < _MAX_LEVELS_IN_MAILBOX:
             content = _mail_of(attachment.get_sub_item(0), level + 1, given)
         elif size > given.limits.size:
-            raise ExtractionError("too large", f"an attachment is {too_big(size, given.limits.size)}")
+            raise RecordFault("too large", f"an attachment is {too_big(size, given.limits.size)}")
         else:
             content = attachment.read_buffer(size) if size else b""
         parts.append(_attachment(_told(attachment, "name"), content))

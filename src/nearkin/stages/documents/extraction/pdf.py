@@ -20,12 +20,12 @@ from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.reading import (
     Blob,
     DocumentRead,
-    ExtractionError,
     Given,
     Member,
     safe_name,
+    tick,
 )
-from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.faults import RecordFault
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5
@@ -52,14 +52,14 @@ def read_pdf(given: Given) -> DocumentRead:
     import pypdfium2
     import pypdfium2.raw as raw
 
-    opened, why = _opened(given.data), _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
+    opened = _opened(given.data)
+    why = RecordFault("image only", _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED)
     has_form = opened.get_formtype()
     if has_form:
         opened.init_forms()
     pages = dict[int, str]()
     lost, images, notes, values = list[int](), list[int](), list[str](), list[str]()
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
-    exception: Reason = "image only"
     n_attached = opened.count_attachments()
     for number in range(1, len(opened) + 1):
         try:
@@ -72,9 +72,8 @@ def read_pdf(given: Given) -> DocumentRead:
             images.append(number)
             try:
                 text = "" if reading is None else reading.text_of(page)
-            except ExtractionError as error:
-                text, why = "", error.sentence
-                exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
+            except RecordFault as fault:
+                text, why = "", RecordFault("time-out" if fault.reason == "time-out" else why.reason, fault.sentence)
         pages[number] = text
         for note in _annotations(page):
             kind = raw.FPDFAnnot_GetSubtype(note)
@@ -84,7 +83,7 @@ def read_pdf(given: Given) -> DocumentRead:
             elif has_form:
                 values.append(_field_of_form(opened.formenv, note))
         page.close()
-    if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
+    if why.reason == "time-out":  # which pages were done by then depends on the machine; a text may not
         pages |= dict.fromkeys(images, "")
     recognised = [number for number in images if pages[number]]
     n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
@@ -105,9 +104,9 @@ def read_pdf(given: Given) -> DocumentRead:
     if not n_images:
         return read
     if not (read.text or "").strip():
-        return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
+        return replace(read, text=None, fault=RecordFault(why.reason, f"its pages are images; {why.sentence}"))
     are = agreeing(n_images, "is an image", "are images")
-    return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+    return read.lacking(why.reason, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why.sentence}")
 
 
 def _with_damage(read: DocumentRead, given: Given, lost: list[int], n_pages: int) -> DocumentRead:
@@ -128,8 +127,8 @@ def _opened(data: bytes) -> Any:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "assword" in str(error) or "ecurity" in str(error):
-            raise ExtractionError("encrypted", "encrypted with a password") from error
-        raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+            raise RecordFault("encrypted", "encrypted with a password") from error
+        raise RecordFault("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
 
 def _members(opened: Any) -> Iterator[Member]:
@@ -141,7 +140,8 @@ def _members(opened: Any) -> Iterator[Member]:
             name = safe_name(file.get_name()) or None
             yield Member(name=name, blob=Blob(bytes(file.get_data())))
         except pypdfium2.PdfiumError as error:
-            yield Member.failed(None, "damaged", f"it cannot be extracted from the PDF: {error}")
+            fault = RecordFault("damaged", f"it cannot be extracted from the PDF: {error}")
+            yield Member(name=None, fault=fault)
 
 
 def _pinned(opened: Any) -> Iterator[Any]:
@@ -269,9 +269,13 @@ def _field_of_form(form: Any, note: Any) -> str:
         return _string(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
     if kind not in _BOXES:
         return ""
-    tick = "☒" if raw.FPDFAnnot_IsChecked(form, note) else "☐"
     names = (raw.FPDFAnnot_GetFormFieldName, raw.FPDFAnnot_GetFormFieldExportValue)
-    return " ".join([tick, *filter(None, (_string(partial(name, form, note)) for name in names))])
+    return " ".join(
+        [
+            tick(raw.FPDFAnnot_IsChecked(form, note)),
+            *filter(None, (_string(partial(name, form, note)) for name in names)),
+        ]
+    )
 
 
 def _string(read: Callable[[Any, int], int]) -> str:

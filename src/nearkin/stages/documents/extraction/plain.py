@@ -16,7 +16,8 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import foreign
 
 
@@ -27,10 +28,10 @@ def read_text(given: Given) -> DocumentRead:
     if (encoding := _certain_encoding(data, mark, given.encoding)) is not None:
         content = into_utf8(data[len(mark) :], encoding)
         if (fault := why_not_utf8(content, encoding, mark)) is not None:
-            raise ExtractionError(fault.reason, fault.sentence)
+            raise fault
         return DocumentRead(text=content.decode())
     if looks_binary(data):
-        raise ExtractionError("unsupported", "binary data of an unknown kind")
+        raise RecordFault("unsupported", "binary data of an unknown kind")
     return DocumentRead(text=decoded(data, None, given.encoding))
 
 
@@ -51,18 +52,18 @@ TECHNICAL = {
 
 
 def read_nothing(given: Given) -> DocumentRead:
-    """Raise ExtractionError: images, programs, archives of other kinds and technical attachments are not read."""
+    """Raise RecordFault: images, programs, archives of other kinds and technical attachments are not read."""
     if given.kind in TECHNICAL:
-        raise ExtractionError("technical", f"{TECHNICAL[given.kind]}, which is not compared")
+        raise RecordFault("technical", f"{TECHNICAL[given.kind]}, which is not compared")
     is_image = given.kind == "image"
     known = foreign(given.blob.head, "" if is_image else given.name)
     if is_image:
         name = "an image" if known is None else known.name
-        raise ExtractionError("image only", f"{name}, whose text is not recognised; use --ocr LANGUAGES")
+        raise RecordFault("image only", f"{name}, whose text is not recognised; use --ocr LANGUAGES")
     if known is None:
-        raise ExtractionError("unsupported", f"files of the kind {given.kind} are not read")
+        raise RecordFault("unsupported", f"files of the kind {given.kind} are not read")
     sentence = known.problem if not known.is_text else f"{known.name}, which is not read"
-    raise ExtractionError("encrypted" if "signed or encrypted" in known.name else "unsupported", sentence)
+    raise RecordFault("encrypted" if "signed or encrypted" in known.name else "unsupported", sentence)
 
 
 _FALLBACK = "cp1252"
@@ -148,6 +149,9 @@ _BLOCK = re.compile(
 """Beginning of a tag of an element in lines of its own. Source: HTML Standard, 15.3 Non-replaced elements."""
 _CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])", re.IGNORECASE)
 """Beginning of a tag of an element in a line that is apart from the words beside it."""
+_BOXES = ("checkbox", "radio")
+_NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file", "range", "color")
+"""Kinds of fields: boxes that are ticked, and those whose value is no text of a form."""
 _BREAK, _KEPT_SPACE = "\f", "\x1f"
 """Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
@@ -191,6 +195,12 @@ def text_of_html(page: str) -> str:
     for element in tree.css("pre, textarea, listing, xmp, plaintext"):
         for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
             node.replace_with((node.text_content or "").translate(_AS_IS))
+    for entry in tree.css("input, option[selected]"):
+        kind = (entry.attributes.get("type") or "text").lower()
+        if entry.tag == "option" or kind in _BOXES:
+            entry.insert_before(f"{tick(entry.tag == 'option' or 'checked' in entry.attributes)} ")
+        elif kind not in _NO_TEXTS:
+            entry.insert_before(f"{entry.attributes.get('value') or ''} ")
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
     shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
     while "  " in shown:  # a pattern would take ten times as long

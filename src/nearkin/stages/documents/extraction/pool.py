@@ -87,18 +87,16 @@ class ExtractionAnswer:
 
     def add(self, node: ExtractedNode) -> None:
         """Add the next node of a worker, unless another one sent it; `WorkerFault` if it cannot be the next one."""
-        number, parent = node.number, node.parent
-        is_in_place = parent is None if number == 0 else parent in self._parents
-        if number != self._n_of_worker or not is_in_place:
+        if not (node.parent in self._parents if self._n_of_worker else node.parent is None):
             raise WorkerFault("the worker sent a document out of its place")
         self._n_of_worker += 1
-        if number == self._n_nodes:
+        if self._n_of_worker > self._n_nodes:
             self._append(node)
 
     def _append(self, node: ExtractedNode) -> None:
-        self._n_nodes += 1
         if node.has_members:
-            self._parents.add(node.number)
+            self._parents.add(self._n_nodes)
+        self._n_nodes += 1
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
@@ -110,7 +108,7 @@ class ExtractionAnswer:
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
                 sentence=sentence, position=self._n_nodes or None,
             )  # fmt: skip
-            self._append(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
+            self._append(ExtractedNode(parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
         self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
 
@@ -342,7 +340,7 @@ class WorkerProcess:
         limit, message = self._limits.memory, self._stderr_end()
         if self.sandbox is None:
             raise RunError(f"An extraction worker did not start: {message or f'exit code {code}'}.")
-        if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
+        if isinstance(error, TimeoutError) or code == -signal.SIGALRM:
             return "time-out", f"not read within the time limit ({self._limits.time} s){raised_by('time')}"
         if is_out_of_memory(message):
             return "too large", too_much_memory(limit)

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
-from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.faults import Reason, RecordFault
 from nearkin.stages.documents.members import MailHeaders
 
 HEAD_BYTES = 1 << 16
@@ -76,9 +76,9 @@ class Blob:
         return file
 
     def held(self, max_bytes: int) -> bytes:
-        """Return all bytes; ExtractionError if there are more than ``max_bytes``."""
+        """Return all bytes; RecordFault if there are more than ``max_bytes``."""
         if self.size > max_bytes:
-            raise ExtractionError("too large", too_big(self.size, max_bytes))
+            raise RecordFault("too large", too_big(self.size, max_bytes))
         if self._data is None:
             self._data = b"".join(self._pieces())
         return self._data
@@ -99,15 +99,6 @@ class Blob:
             at += len(piece)
 
 
-class ExtractionError(Exception):
-    """A document or its rest cannot be read, for one of `faults.REASONS`."""
-
-    def __init__(self, exception: Reason, sentence: str) -> None:
-        super().__init__(sentence)
-        self.exception: Reason = exception
-        self.sentence = sentence
-
-
 FREE_BYTES = 1 << 20
 """Unpacked size that is never treated as a bomb, whatever the ratio."""
 
@@ -126,7 +117,7 @@ _IN_MEMORY = 64 << 20
 
 
 def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimits) -> Blob:
-    """Unpack into memory up to 64 MiB, and more into a nameless file. Raises ExtractionError if it is too much."""
+    """Unpack into memory up to 64 MiB, and more into a nameless file. Raises RecordFault if it is too much."""
     size, by_ratio = 0, max(FREE_BYTES, n_packed * limits.ratio)
     most, by = (limits.total, "total") if limits.total < by_ratio else (by_ratio, "ratio")
     room = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (the blob outlives this function)
@@ -136,7 +127,7 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
             if size > most:
                 packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
                 sentence = f"{packed} to more than the limit of {counted(most, 'byte')}{raised_by(by)}"
-                raise ExtractionError("too large", sentence)
+                raise RecordFault("too large", sentence)
             room.write(piece)
         if size <= _IN_MEMORY:
             room.seek(0)
@@ -148,7 +139,7 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
         sentence = f"it unpacks to more than the limit of {counted(limits.disk, 'byte')} on the disk{raised_by('disk')}"
         if error.errno == errno.ENOSPC:
             sentence = f"it unpacks to more than fits into the temporary directory: {error.strerror}"
-        raise ExtractionError("too large", sentence) from error
+        raise RecordFault("too large", sentence) from error
     return Blob(descriptor=room.fileno(), owner=room)
 
 
@@ -181,35 +172,41 @@ class Member:
     name: str | None
     blob: Blob | None = None
     kind: str | None = None
-    exception: Reason | None = None
-    sentence: str | None = None
+    fault: RecordFault | None = None
 
     @classmethod
-    def failed(cls, name: str | None, exception: Reason, sentence: str) -> Member:
-        """Return a member that cannot be read."""
-        return cls(name=name, exception=exception, sentence=sentence)
+    def of(cls, name: str | None, read: Callable[[], Blob], kind: str | None = None) -> Member:
+        """Return a member with the bytes that a function reads, or the fault that it raises."""
+        try:
+            return cls(name=name, blob=read(), kind=kind)
+        except RecordFault as fault:
+            return cls(name=name, fault=fault)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRead:
-    """Text of a document, or the exception why it has none or is partial.
+    """Text of a document, or the fault for which it has none or is partial.
 
-    ``extractor`` is None for the usual one of the kind. ``members`` lists the files inside; ExtractionError says that
+    ``extractor`` is None for the usual one of the kind. ``members`` lists the files inside; RecordFault says that
     the rest cannot be read.
     """
 
     text: str | None = None
     extractor: str | None = None
     n_pages: int | None = None
-    exception: Reason | None = None
-    sentence: str | None = None
+    fault: RecordFault | None = None
     warnings: tuple[str, ...] = ()
     mail: MailHeaders | None = None
     members: Callable[[], Iterator[Member]] | None = None
 
-    def lacking(self, exception: Reason, sentence: str) -> DocumentRead:
-        """Return a copy with an exception, unless it already has one."""
-        return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
+    @property
+    def reason(self) -> Reason | None:
+        """Reason of the fault."""
+        return None if self.fault is None else self.fault.reason
+
+    def lacking(self, reason: Reason, sentence: str) -> DocumentRead:
+        """Return a copy with a fault, unless it already has one."""
+        return self if self.fault is not None else replace(self, fault=RecordFault(reason, sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +242,13 @@ class Given:
 
     @property
     def data(self) -> bytes:
-        """All bytes of the file. Raises ExtractionError if there are too many."""
+        """All bytes of the file. Raises RecordFault if there are too many."""
         return self.blob.held(self.limits.size)
+
+
+def tick(is_ticked: bool) -> str:
+    """Return the sign of a box in a form."""
+    return "☒" if is_ticked else "☐"
 
 
 _DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")

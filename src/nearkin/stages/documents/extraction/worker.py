@@ -6,7 +6,6 @@ Its place stands in a file that it shares with the pool, so the document that ki
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import socket
 import sys
@@ -18,7 +17,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.kinds import LIBRARY_OF, OFFICE, declared_kind, extractor_of, kind_of
+from nearkin.stages.documents.extraction.kinds import READERS, declared_kind, extractor_of, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import (
@@ -35,7 +34,6 @@ from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
     Blob,
     DocumentRead,
-    ExtractionError,
     Given,
     LanguageData,
     Member,
@@ -45,7 +43,7 @@ from nearkin.stages.documents.extraction.reading import (
     too_much_memory,
 )
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
 from nearkin.stages.documents.streams import compression_of, unpacked
 
@@ -75,12 +73,6 @@ _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", 
 """Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
-_READERS = {
-    "text": "plain.read_text", "html": "plain.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
-    "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
-    "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
-}  # fmt: skip
-"""Functions that take `Given` and return `DocumentRead`."""
 
 
 class _Worker:
@@ -88,7 +80,7 @@ class _Worker:
 
     def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
-        self._n_files = self._end_s = self._n_bytes = 0
+        self._n_files = self._n_bytes = 0
         self._sent_at = time.monotonic()
         self._answer: Answer = []
         self._request = ExtractionRequest(name="")
@@ -121,10 +113,6 @@ class _Worker:
         if time.monotonic() - self._sent_at > _ANSWER_S:
             self._send()
         os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
-        end_s = int(time.process_time()) + 1 + self._limits.time
-        if end_s != self._end_s:  # once a second is enough
-            self._end_s = end_s
-            resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
@@ -132,13 +120,12 @@ class _Worker:
         self._n_nodes += 1
         name = request.name if parent is None else member.name or ""
         kind, blob = declared_kind(name) or "unknown", member.blob
-        read = DocumentRead(exception=member.exception, sentence=member.sentence, extractor="none")
+        read = DocumentRead(fault=member.fault, extractor="none")
         if number in request.given_up:
-            exception, sentence = request.given_up[number]
-            read = DocumentRead(exception=exception, sentence=sentence, extractor="none")
+            read = replace(read, fault=RecordFault(*request.given_up[number]))
         elif blob is not None:
             kind, blob, read = self._read(blob, member.kind, name, number)
-        members = read.members if read.exception in _KEEP_MEMBERS else None
+        members = read.members if read.reason in _KEEP_MEMBERS else None
         node = self._node(member, number, parent, position, kind, blob, read, has_members=members is not None)
         self._answer.append(node)
         self._n_bytes += len(node.text or b"")
@@ -158,26 +145,27 @@ class _Worker:
                 inner = os.path.splitext(inner)[0]
             kind = certain or self._kind(blob, inner, number)
             if kind == "packed":
-                raise ExtractionError("unsupported", "compressed more than twice")
+                raise RecordFault("unsupported", "compressed more than twice")
             given = Given(
                 blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
                 charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
             )  # fmt: skip
             is_by_ocr = kind == "image" and self._ocr is not None
-            library = "xberg" if is_by_ocr else LIBRARY_OF.get(kind)
-            if library is not None and library not in sys.modules:
+            reader, library = READERS.get(kind, ("plain.read_nothing", " "))
+            if is_by_ocr:
+                reader, library = "ocr.read_image", "xberg"
+            if " " not in library and library not in sys.modules:
                 signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
                 with suppress(Exception):  # that it is missing, its reader says
                     import_module(library)
                 self._begin(number)
-            reader = "ocr.read_image" if is_by_ocr else _READERS.get(kind, "plain.read_nothing")
             return kind, blob, _function(reader)(given)
         except ModuleNotFoundError as error:
             extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
-            why = ExtractionError("unsupported", f"{kind.upper()} needs an extra: {extra}")
+            fault = RecordFault("unsupported", f"{kind.upper()} needs an extra: {extra}")
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
-            why = _in_words(error, self._limits)
-        return kind, blob, DocumentRead(exception=why.exception, sentence=why.sentence)
+            fault = _in_words(error, self._limits)
+        return kind, blob, DocumentRead(fault=fault)
 
     def _unpacked(self, blob: Blob) -> Blob:
         with blob.opened() as raw:
@@ -186,7 +174,7 @@ class _Worker:
             except StreamFault as fault:
                 if isinstance(fault.__cause__, MemoryError):
                     raise MemoryError from fault
-                raise ExtractionError("damaged", str(fault)) from fault
+                raise RecordFault("damaged", str(fault)) from fault
 
     def _kind(self, blob: Blob, name: str, number: int) -> str:
         """Return the kind by content; for plain text, the one that the user named."""
@@ -204,30 +192,30 @@ class _Worker:
         extractor = read.extractor or extractor_of(kind)
         if kind == "image" and self._ocr is not None and read.extractor is None:
             extractor = extractor_name(self._ocr)
-        is_container = kind in _CONTAINERS and read.exception is None
-        if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+        is_container = kind in _CONTAINERS and read.fault is None
+        if kind == "text" and read.reason == "unsupported":  # binary data of an unknown kind
             kind = "unsupported"
         if not is_container:
             read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
         origin = Origin(
             sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
             kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
-            n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
-            is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
+            n_pages=read.n_pages, exception=read.reason, sentence=None if read.fault is None else read.fault.sentence,
+            is_partial=read.fault is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
             position=position or None, mail=read.mail,
         )  # fmt: skip
         return ExtractedNode(
-            number=number, parent=parent, name=member.name, is_container=is_container, has_members=has_members,
+            parent=parent, name=member.name, is_container=is_container, has_members=has_members,
             origin=origin, text=text,
         )  # fmt: skip
 
     def _checked(self, read: DocumentRead, member: Member, *, may_be_empty: bool) -> tuple[DocumentRead, bytes | None]:
-        if member.exception is not None:
-            read = read.lacking(member.exception, member.sentence or "")
+        if member.fault is not None:
+            read = read.lacking(member.fault.reason, member.fault.sentence)
         text = None if read.text is None else read.text.encode("utf-8", "replace")
         most = min(self._limits.size, MAX_TEXT_BYTES)
         if text is not None and len(text) > most:
-            return replace(read, exception="too large", sentence=too_big(len(text), most)), None
+            return replace(read, fault=RecordFault("too large", too_big(len(text), most))), None
         if text is not None and not may_be_empty and (not text or text.isspace()):
             return read.lacking("empty", NO_TEXT), None
         return read, text
@@ -235,7 +223,7 @@ class _Worker:
     def _visit_members(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> None:
         if level + 1 > self._limits.levels:
             sentence = f"more than {self._limits.levels} levels of files in files{raised_by('levels')}"
-            self._visit(Member.failed(None, "too large", sentence), number, 1, level + 1)
+            self._visit(Member(name=None, fault=RecordFault("too large", sentence)), number, 1, level + 1)
             return
         listed, position, is_over = members(), 0, False
         while not is_over:
@@ -244,8 +232,7 @@ class _Worker:
                 self._begin(self._n_nodes)
                 member = next(listed, None)
             except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
-                why = _in_words(error, self._limits)
-                member, is_over = Member.failed(None, why.exception, why.sentence), True
+                member, is_over = Member(name=None, fault=_in_words(error, self._limits)), True
             if member is None:
                 return
             if (stop := self._exceeded(member)) is not None:
@@ -261,17 +248,17 @@ class _Worker:
         else:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
-        return Member.failed(None, "too large", sentence)
+        return Member(name=None, fault=RecordFault("too large", sentence))
 
 
-def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
-    if isinstance(error, ExtractionError):
+def _in_words(error: Exception, limits: ExtractionLimits) -> RecordFault:
+    if isinstance(error, RecordFault):
         return error
     if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
-        return ExtractionError("too large", too_much_memory(limits.memory))
+        return RecordFault("too large", too_much_memory(limits.memory))
     if isinstance(error, RecursionError):
-        return ExtractionError("too large", "it is nested too deeply")
-    return ExtractionError("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
+        return RecordFault("too large", "it is nested too deeply")
+    return RecordFault("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
 
 
 @lru_cache  # an import costs as much as a message

@@ -168,56 +168,71 @@ RULE = re.compile(r"\s{0,3}[-_=*~]{20,}\s*")
 OF_A_LIST = re.compile(r"https?://|\bmailing list\b|\bunsubscribe\b|\barchives?\b|\bmailinglist\b", re.IGNORECASE)
 
 
-N_KEY_WORDS = 5
-"""Words by which passages are looked up."""
-GAP = -1
-"""Number that stands for an attribution line, which no passage crosses."""
+GAP = "\f"
+"""Mark for an attribution line, which no passage crosses; like line ends, it is in no word."""
 _MARKUP = "<>|=~^`"
 """Symbols that mail programs add around links, emphasis and quotations; other symbols are words."""
 _DRAWN = "-_=*~#.+|<> \t"
 
 
-class WordNumbers:
-    """Numbers of words, for fast comparison."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def numbers(self, words: Iterable[str]) -> list[int]:
-        """Return the number of each word; a new word gets the next number."""
-        known = self._numbers
-        return [known.setdefault(word, len(known)) for word in words]
-
-
 @dataclass(frozen=True, slots=True)
 class MailWords:
-    """Words of a mail as numbers, with `GAP` for attribution lines; ``starts`` are the places of lines."""
+    """Words of a mail, each with a line end after it, with `GAP` for attribution lines; ``starts`` are places of lines.
 
-    words: tuple[int, ...]
+    Passages are written in the same way.
+    """
+
+    words: str
     starts: tuple[int, ...]
-    passages: tuple[tuple[int, ...], ...]
-    quoted: tuple[tuple[int, ...], ...] = ()
+    passages: tuple[str, ...]
+    quoted: tuple[str, ...] = ()
+
+    def hold(self, passages: Iterable[str]) -> bool:
+        """Whether all passages occur here, in this order."""
+        position = 0
+        for passage in passages:
+            place = self.find(passage, position)
+            if place is None:
+                return False
+            position = place + len(passage)
+        return True
+
+    def find(self, passage: str, position: int = 0) -> int | None:
+        """Return the first place of whole lines after a position that are this passage; None if there is none."""
+        while (line := bisect_left(self.starts, position)) < len(self.starts):
+            place = self.words.find(passage, self.starts[line])
+            if place < 0:
+                break
+            end = place + len(passage)
+            if self._begins_line(place) and (self.words[end : end + 1] in ("", GAP) or self._begins_line(end)):
+                return place
+            position = place + 1
+        return None
+
+    def _begins_line(self, place: int) -> bool:
+        line = bisect_left(self.starts, place)
+        return line < len(self.starts) and self.starts[line] == place
 
 
-def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = False) -> MailWords:
+def mail_words(text: str, *, is_new_text_only: bool = False) -> MailWords:
     """Return the words and passages of a mail; with ``is_new_text_only`` quoted text and signature are no passages."""
     lines = mail_lines(unicodedata.normalize("NFKC", text))
-    words, starts = list[int](), list[int]()
-    passages, quoted = list[tuple[int, ...]](), list[tuple[int, ...]]()
-    for (_, part), passage in groupby(lines, key=_passage_key):
+    words, starts = "", list[int]()
+    passages, quoted = list[str](), list[str]()
+    for (_, part), group in groupby(lines, key=_passage_key):
         if part == "attribution":
-            words.append(GAP)
+            words += GAP
             continue
         begin = len(words)
-        for line in passage:
+        for line in group:
             if line_words := words_of_line(line.text):
                 starts.append(len(words))
-                words += vocabulary.numbers(line_words)
-        if len(words) > begin and (part == "new" or not is_new_text_only):
-            passages.append(tuple(words[begin:]))
-        elif len(words) > begin and part == "quoted":
-            quoted.append(tuple(words[begin:]))
-    return MailWords(tuple(words), tuple(starts), tuple(passages), tuple(quoted))
+                words += "\n".join([*line_words, ""])
+        if (passage := words[begin:]) and (part == "new" or not is_new_text_only):
+            passages.append(passage)
+        elif passage and part == "quoted":
+            quoted.append(passage)
+    return MailWords(words, tuple(starts), tuple(passages), tuple(quoted))
 
 
 def _passage_key(line: MailLine) -> tuple[int, str]:
@@ -253,39 +268,6 @@ def _word_pattern() -> tuple[re.Pattern[str], dict[int, None]]:
 def _ranges(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
     inside = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return "".join(f"\\U{start:08x}-\\U{end - 1:08x}" for start, end in inside.reshape(-1, 2).tolist())
-
-
-class PassagePlaces:
-    """Places in a mail at which passages may begin and end."""
-
-    def __init__(self, mail: MailWords) -> None:
-        self._words = mail.words
-        gaps = [at for at, word in enumerate(mail.words) if word == GAP]
-        self.ends = frozenset((*mail.starts, *gaps, len(mail.words)))
-        self.starts: dict[tuple[int, ...], list[int]] = {}
-        """Beginnings by the one to five words after them."""
-        for start in mail.starts:
-            for n in range(1, N_KEY_WORDS + 1):
-                self.starts.setdefault(mail.words[start : start + n], []).append(start)
-
-    def hold(self, passages: Sequence[tuple[int, ...]]) -> bool:
-        """Whether all passages occur here, in this order."""
-        position = 0
-        for passage in passages:
-            place = self.find(passage, position)
-            if place is None:
-                return False
-            position = place + len(passage)
-        return True
-
-    def find(self, passage: tuple[int, ...], position: int) -> int | None:
-        """Return the first place of a passage after a position; None if it does not occur there."""
-        n = len(passage)
-        starts = self.starts.get(passage[:N_KEY_WORDS], [])
-        for start in starts[bisect_left(starts, position) :]:
-            if start + n in self.ends and self._words[start : start + n] == passage:
-                return start
-        return None
 
 
 _N_WORDS = 4
@@ -355,48 +337,44 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     A mail is not inclusive if every passage of it stands, in its order, in one later mail that is inclusive, and each
     of its attachments is at that mail too. Of several mails that hold a mail, the latest is named.
     """
-    index, verdicts = _LineIndex(), list[InclusionVerdict]()
+    by_first, inclusive = dict[str, list[int]](), list[int]()
+    """Mails by the first word of each line, and all, the latest first."""
+    verdicts = list[InclusionVerdict]()
+
+    def candidates(passages: Iterable[str]) -> list[int]:
+        return min((by_first.get(_first_word(passage), []) for passage in passages), key=len, default=inclusive)
+
+    def judged(mail: MailContent) -> InclusionVerdict:
+        if not mail.is_read:
+            return InclusionVerdict("not read")
+        reason: InclusiveReason = "message"
+        for other in candidates(mail.words.passages):
+            if mails[other].words.hold(mail.words.passages):
+                if mail.attachments <= mails[other].attachments:
+                    return InclusionVerdict(None, other)
+                reason = "attachment"
+        return InclusionVerdict(reason)
+
     for number in range(len(mails) - 1, -1, -1):
-        verdict = _judged(mails[number], mails, index)
-        if verdict.reason is not None:
-            index.add(number, mails[number].words)
-        verdicts.append(verdict)
+        verdicts.append(judged(mails[number]))
+        if verdicts[-1].reason is not None:
+            inclusive.append(number)
+            words = mails[number].words
+            for first in {_first_word(words.words, start) for start in words.starts}:
+                by_first.setdefault(first, []).append(number)
     return [
-        verdict if verdict.reason is not None else replace(verdict, quotes_more=not index.hold_each(mail.words.quoted))
+        verdict
+        if verdict.reason is not None
+        else replace(
+            verdict,
+            quotes_more=not all(
+                any(mails[other].words.find(passage) is not None for other in candidates([passage]))
+                for passage in mail.words.quoted
+            ),
+        )
         for mail, verdict in zip(mails, reversed(verdicts), strict=True)
     ]
 
 
-def _judged(mail: MailContent, mails: Sequence[MailContent], index: _LineIndex) -> InclusionVerdict:
-    if not mail.is_read:
-        return InclusionVerdict("not read")
-    reason: InclusiveReason = "message"
-    for other in index.candidates(mail.words.passages):
-        if index.places[other].hold(mail.words.passages):
-            if mail.attachments <= mails[other].attachments:
-                return InclusionVerdict(None, other)
-            reason = "attachment"
-    return InclusionVerdict(reason)
-
-
-class _LineIndex:
-    def __init__(self) -> None:
-        self.places: dict[int, PassagePlaces] = {}
-        self._by_first: dict[tuple[int, ...], list[int]] = {}
-
-    def add(self, number: int, mail: MailWords) -> None:
-        places = self.places[number] = PassagePlaces(mail)
-        for key in places.starts:
-            self._by_first.setdefault(key, []).append(number)
-
-    def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:
-        return all(
-            any(self.places[mail].find(passage, 0) is not None for mail in self.candidates([passage]))
-            for passage in passages
-        )
-
-    def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return the mails with the rarest beginning of a passage, the latest first."""
-        return min(
-            (self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages), key=len, default=[*self.places]
-        )
+def _first_word(words: str, start: int = 0) -> str:
+    return words[start : words.index("\n", start)]

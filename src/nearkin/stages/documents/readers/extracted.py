@@ -97,14 +97,14 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
     ids = MemberIds()
     places: dict[int, tuple[str, str | None]] = {}
     empty: ExtractedNode | None = None
-    for node in nodes:
+    for number, node in enumerate(nodes):
         empty = node if node.is_container and node.parent is None else None
         parent, family = (None, None) if node.parent is None else places[node.parent]
         doc_id = name if parent is None else ids.of(parent, node.name, node.origin.position or 0)
         if family is None and node.has_members and not node.is_container:
             family = doc_id
         if node.has_members or node.parent is None:
-            places[node.number] = doc_id, family
+            places[number] = doc_id, family
         if not node.is_container:
             origin = node.origin if family is None else replace(node.origin, family=family)
             problem = _problem_of(node.origin) if node.text is None else None

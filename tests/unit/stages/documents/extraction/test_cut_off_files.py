@@ -15,7 +15,8 @@ from compound_files import message
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.outlook import read_mailbox
-from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import Blob, Given
+from nearkin.stages.documents.faults import RecordFault
 
 CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"
 LETTER = message(
@@ -75,9 +76,9 @@ def test_a_mailbox_of_outlook_that_is_cut_off_says_so_behind_its_messages(monkey
     struct.pack_into("<I", data, size_at, len(data))
     assert list(read_mailbox(Given(blob=Blob(bytes(data)), kind="pst")).members()) == []
     cut = read_mailbox(Given(blob=Blob(bytes(data[:-500])), kind="pst"))
-    with pytest.raises(ExtractionError) as raised:
+    with pytest.raises(RecordFault) as raised:
         list(cut.members())
-    assert raised.value.exception == "damaged"
+    assert raised.value.reason == "damaged"
 
 
 def stored(files):

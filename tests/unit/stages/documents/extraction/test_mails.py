@@ -189,8 +189,8 @@ def shape(message: Message) -> list[object]:
 def test_a_mail_that_ends_in_its_headers_says_so(line_end):
     head = b"From: a@b.org" + line_end + b"Subject: x" + line_end
     found, _ = read(head)
-    assert (found.exception, found.sentence) == ("damaged", UNENDED)
-    assert read(head + line_end)[0].exception is None
+    assert str(found.fault) == f"damaged: {UNENDED}"
+    assert read(head + line_end)[0].fault is None
 
 
 def test_a_mail_saved_with_the_line_of_the_postman_is_that_mail(pool, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import time
-import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -19,7 +18,7 @@ from nearkin.stages.documents.extraction.pdf import read_pdf
 from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.extraction.reading import Blob, Given
 from nearkin.stages.documents.members import is_ocr
-from page_images import needs_english, png, scan, tiff
+from page_images import grey_png, needs_english, png, scan, tiff
 
 NIGHT = (
     "It was a dark and stormy night; the rain fell in torrents, except at occasional intervals, when it was checked by "
@@ -69,12 +68,7 @@ def test_images_of_each_kind_alone_and_inside_a_mail(reading, tmp_path):
 
 
 def blank(width: int, height: int) -> bytes:
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    size, packer = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0), zlib.compressobj(1)
-    rows = b"".join(packer.compress(b"\0" + b"\xff" * width) for _ in range(height)) + packer.flush()
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return grey_png(width, height, b"\xff" * (width * height))
 
 
 @needs_english

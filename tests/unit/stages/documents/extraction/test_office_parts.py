@@ -51,7 +51,7 @@ def parts_checked(kind: str, parts: dict[str, str | bytes], text: str) -> Docume
 def test_text_that_xberg_omits_is_added(name):
     kind, parts, added = CASES[name]
     read = parts_checked(kind, parts, "It was.")
-    assert (read.text, read.exception) == ("\n".join(["It was.", *added]), None)
+    assert (read.text, read.fault) == ("\n".join(["It was.", *added]), None)
 
 
 def words_of_word(*texts: str) -> str:
@@ -73,14 +73,14 @@ def test_ticks_and_choices_of_a_form_are_text():
 def test_words_that_were_not_extracted_are_counted():
     parts = {"word/document.xml": words_of_word(TOLD, LOST), "word/header1.xml": words_of_word("Head"),
              "word/header2.xml": words_of_word("Head")}  # fmt: skip
-    assert parts_checked("docx", parts, f"Head {TOLD} {LOST}").exception is None
+    assert parts_checked("docx", parts, f"Head {TOLD} {LOST}").reason is None
     lacking = parts_checked("docx", parts, f"Head {TOLD}")
-    assert lacking.exception == "partial"
-    assert (lacking.sentence or "").startswith("7 words of 15 ")
+    assert lacking.reason == "partial"
+    assert str(lacking.fault).startswith("partial: 7 words of 15 ")
     in_pieces = {
         "word/document.xml": "<w:document><w:p><w:t>tor</w:t><w:t>rents</w:t><w:tab/><w:t>x</w:t></w:p></w:document>"
     }
-    assert parts_checked("docx", in_pieces, "torrents x").exception is None
+    assert parts_checked("docx", in_pieces, "torrents x").reason is None
 
 
 def test_a_document_inside_a_document_is_not_read(pool, tmp_path):

@@ -34,6 +34,9 @@ PAGES = [
     ("<table><caption>a</caption><thead><tr><th>b<th>c<tbody><tr><td>d<td>e<tfoot><tr><td>f</table>",
      "a\nb c\nd e\nf"),
     ("a<button>b</button>c<input>d<input/>e<textarea>f</textarea>g", "a b c d e f g"),
+    ("<input type=checkbox checked>a<input type=RADIO>b<input value='c d'>e<input type=hidden value=f>g",
+     "☒ a ☐ b c d e g"),
+    ("<select><option>a<option selected>b</select>", "a\n☒ b"),
     ("", ""),
 ]  # fmt: skip
 
