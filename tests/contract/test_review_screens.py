@@ -309,6 +309,7 @@ def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:
 
 def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     both = {"a": "lease", "b": "lease, signed"}
+    visit.post("/groups/update")
     whole = visit.get("/compare", **both).text
     part = visit.get("/document/alike", id="lease").text
     monkeypatch.setattr(later, "AT_ONCE", -1)
@@ -324,10 +325,16 @@ def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.Monk
     ready = visit.send("GET", "/compare", params=both, headers={**OWN, "hx-request": "true"})
     assert (ready.headers["hx-refresh"], ready.text) == ("true", "")
     assert "hx-get" in visit.get("/document", id="lease").text
-    visit.get("/document/similar.json", id="lease")
+    assert visit.get("/document.json", id="lease").json()["similar"]["n_found"] == 2
     assert words_of(visit.get("/document/alike", id="lease").text)[:60] == words_of(part)[:60]
     with pytest.raises(AssertionError, match="no-such"):
         visit.get("/compare.json", a="lease", b="no-such")
+    for path in ("/groups", "/representatives"):  # what is known is shown at once
+        page = visit.get(path).text
+        assert "data-row" in page
+        assert "every 700ms" in page
+        visit.get(f"{path}.json")
+        assert "every 700ms" not in visit.get(path).text
 
 
 def test_what_takes_long_delays_no_page_and_no_end(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,12 +125,10 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
             try:
                 answer = screen.answer(service, arguments)
             except NotYet as later:
-                if is_waiting:
-                    return Response(status_code=204)
-                answer = ScreenAnswer("later_part.html.j2" if screen.is_part else "later.html.j2", {"why": later}, {})
-            else:
-                if is_waiting:
-                    return Response(headers={"hx-refresh": "true"})
+                template = "later_part.html.j2" if screen.is_part else "later.html.j2"
+                answer = ScreenAnswer(template, {}, {}, later)
+            if is_waiting:
+                return Response(status_code=204) if answer.not_yet else Response(headers={"hx-refresh": "true"})
             page = service.page(answer, visitor, asked=arguments, here=screen.path, place=place, done=done, seen=seen)
             return HTMLResponse(page)
 
@@ -142,7 +140,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
         arguments = parsed(screen.query, parameters_in(request.url.query))
-        return await service.whole(lambda: JSONAnswer(screen.answer(service, arguments).data))
+        return await service.whole(lambda: JSONAnswer(screen.answer(service, arguments).whole_data()))
 
     return data
 

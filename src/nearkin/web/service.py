@@ -50,11 +50,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenAnswer:
-    """Answer of a screen."""
+    """Answer of a screen; its page shows the rest while ``not_yet`` is computed, and its JSON waits for that."""
 
     template: str
     values: Mapping[str, Any]
     data: object
+    not_yet: NotYet | None = None
+
+    def whole_data(self) -> object:
+        """Return the data; raise `NotYet` if they are not complete."""
+        if self.not_yet is not None:
+            raise self.not_yet
+        return self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +242,7 @@ class ReviewService:
             "is_read_only": self.is_read_only or visitor.role == "viewer",
             "screens": frozenset(path for path in SCREEN_PATHS if self._has(path) and visitor.may_open(path)),
             "asked": asked,
+            "not_yet": answer.not_yet,
             "params": {} if asked is None else _parameters(asked),
             "value": asked.tolerance.value if isinstance(asked, ToleranceQuery) else None,
             "here": here,

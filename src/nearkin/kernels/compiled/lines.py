@@ -30,7 +30,7 @@ def flag_many(data, offsets, flags):
             has_hyphen, has_digits = has_hyphen or hyphen_too, has_digits or digits_too
         flags[i] = has_hyphen
         if has_digits or _has_two(data, start, end):
-            flags[i] |= 2 * _may_have_numbers(data[start:end])
+            flags[i] |= _numbers_in(data[start:end])
 
 
 @njit(nogil=True, cache=True)
@@ -115,7 +115,7 @@ def _before_blanks(text):
 
 
 @njit(nogil=True, cache=True)
-def _may_have_numbers(text):
+def _numbers_in(text):
     n_lines, n_numbered, n_bates, number = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     n_right, at_right = np.int64(0), np.int64(0)
     start = np.int64(0)
@@ -151,7 +151,7 @@ def _may_have_numbers(text):
         n_bates += _may_be_bates(text[first:last])
         start = end + 1
     n_numbered = max(n_numbered, n_right)
-    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+    return 2 * (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) + 4 * (n_bates >= 2)
 
 
 @njit(nogil=True, cache=True)

@@ -28,14 +28,14 @@ def flag_many(data, offsets, flags):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes()
         has_some = _TWO_FLAG.search(text) or _DIGITS_FLAG.search(text)
-        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 2 * bool(has_some and _may_have_numbers(text))
+        flags[i] = bool(_HYPHEN_FLAG.search(text)) + (_numbers_in(text) if has_some else 0)
 
 
-def _may_have_numbers(text):
+def _numbers_in(text):
     lines = text.split(b"\n")
     n_lines, n_bates = (sum(map(bool, map(pattern, lines))) for pattern in (_VISIBLE.search, _match_bates))
     n_numbered = max(_n_numbered(lines, pattern) for pattern in _NUMBERS)
-    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+    return 2 * (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) + 4 * (n_bates >= 2)
 
 
 def _n_numbered(lines, pattern):

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
-from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
+from nearkin.kernels.lines import BATES, HYPHEN, NUMBERS, join_broken_words, line_flags
 from nearkin.kernels.text import fold
 from nearkin.nouns import counted
 from nearkin.records import Bool
@@ -164,7 +164,7 @@ class Normalisation:
     def _unbroken(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Remove the numbers in margins, and join broken words, in the few texts that may have some."""
         flags = line_flags(*text_buffers(texts))
-        if self.margins and (flags & NUMBERS).any():
+        if self.margins and (flags & (NUMBERS | BATES)).any():
             texts = without_margins(texts)
         if self.hyphens and (flags & HYPHEN).any():
             mask = pa.array((flags & HYPHEN) > 0)
@@ -230,15 +230,19 @@ def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     Line numbers begin or end most lines of wrapped prose, 1, 2, 3, …, at most to 60, and then again from 1. Bates
     numbers are lines of capitals and digits that count upwards from page to page.
     """
-    may_have = pa.array((line_flags(*text_buffers(texts)) & NUMBERS) > 0)
-    bare = [_without_numbers(text) for text in texts.filter(may_have).to_pylist()]
+    flags = line_flags(*text_buffers(texts)) & (NUMBERS | BATES)
+    may_have = pa.array(flags > 0)
+    given = zip(texts.filter(may_have).to_pylist(), flags[flags > 0].tolist(), strict=True)
+    bare = [_without_numbers(text, of_text) for text, of_text in given]
     return pc.replace_with_mask(texts, may_have, pa.array(bare, pa.large_string())) if bare else texts
 
 
-def _without_numbers(text: str) -> str:
+def _without_numbers(text: str, flags: int) -> str:
     lines = text.split("\n")
     is_full = [bool(line.strip()) for line in lines]
-    bates = _bates_lines(lines, is_full)
+    bates = _bates_lines(lines, is_full) if flags & BATES else set()
+    if not (bates or flags & NUMBERS):
+        return text
     lines = ["" if i in bates else line for i, line in enumerate(lines)]
     for pattern in _LINE_NUMBERS:
         numbered = _numbered_lines(lines, pattern)

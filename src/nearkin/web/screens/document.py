@@ -84,8 +84,8 @@ def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     is_cut = not query.is_whole and len(details.text) > MAX_TEXT
     try:
         beside = _alike(service, query)
-    except NotYet:
-        beside = ScreenAnswer("", {}, None)
+    except NotYet as later:
+        beside = ScreenAnswer("", {}, None, later)
     with service.collection.opened.store.reading() as connection:
         family, keyed = family_of(connection, details), quick_tags(connection)
         repeated = passages_of(connection, details.document)
@@ -108,7 +108,7 @@ def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
         "similar": beside.data,
         "passages": repeated.to_dict()["passages"],
     }
-    return ScreenAnswer("document.html.j2", values, data)
+    return ScreenAnswer("document.html.j2", values, data, beside.not_yet)
 
 
 def alike(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:

@@ -29,6 +29,7 @@ from nearkin.collection.groups.current import (
 )
 from nearkin.collection.groups.members import (
     MAX_COMPARED,
+    Group,
     compared_groups,
     group_members,
     stored_members,
@@ -151,14 +152,18 @@ def groups(service: ReviewService, query: GroupsQuery) -> ScreenAnswer:
     sizes = [(group.number, group.n_documents) for group in stored.groups]
     opened, tolerance = service.collection.opened, query.tolerance
     state, n_characters = state_and_length(service, tolerance, [number for number, _ in sizes])
-    beside = service.later.get(
-        ("groups", state, tolerance, tuple(sizes)), n_characters // 3,  # only their similarities
-        lambda: compared_groups(opened, tolerance, sizes),
-    )  # fmt: skip
+    beside, not_yet = dict[int, Group](), None
+    try:
+        beside = service.later.get(
+            ("groups", state, tolerance, tuple(sizes)), n_characters // 3,  # only their similarities
+            lambda: compared_groups(opened, tolerance, sizes),
+        )  # fmt: skip
+    except NotYet as later:
+        not_yet = later
     facts = list(later_facts(stored.n_not_grouped, stored.n_decisions)) if stored.is_stored else []
     facts += tolerance_facts(query.tolerance, n_pairs) if stored.is_stored else []
     for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
-    left = len(stored.groups) - len(beside)
+    left = 0 if not_yet else len(stored.groups) - len(beside)
     facts += warning("groups without indirect members", left, f"{for_all} {query.tolerance.in_options()}")
     values = {
         "groups": stored,
@@ -176,7 +181,7 @@ def groups(service: ReviewService, query: GroupsQuery) -> ScreenAnswer:
         for group in [beside.get(entry.number)]
     ]
     data = {**stored.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": query.tolerance.recall}
-    return ScreenAnswer("groups.html.j2", values, data)
+    return ScreenAnswer("groups.html.j2", values, data, not_yet)
 
 
 def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
@@ -339,10 +344,14 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
     numbers = [group.number for group in groups.groups]
     state, n_characters = state_and_length(service, criteria.tolerance, numbers)
     job = service.jobs.latest("representatives", criteria.measure, criteria.tolerance.value)
-    listed = service.later.get(
-        ("representatives", state, job and (job.number, job.is_over), criteria.tolerance, tuple(numbers)), n_characters,
-        lambda: list(representatives(opened, criteria.tolerance, numbers, max_new=_MAX_NEW)),
-    )  # fmt: skip
+    not_yet = None
+    try:
+        listed = service.later.get(
+            ("representatives", state, job and (job.number, job.is_over), criteria.tolerance, tuple(numbers)),
+            n_characters, lambda: list(representatives(opened, criteria.tolerance, numbers, max_new=_MAX_NEW)),
+        )  # fmt: skip
+    except NotYet as later:
+        not_yet, listed = later, list(representatives(opened, criteria.tolerance, numbers, max_new=0))
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "groups": groups,
@@ -359,7 +368,7 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
         "page": page.number,
         "representatives": listed,
     }
-    return ScreenAnswer("representatives.html.j2", values, data)
+    return ScreenAnswer("representatives.html.j2", values, data, not_yet)
 
 
 def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
