@@ -1,7 +1,6 @@
 """Fast Similarity Sketching, and the keys of its bands.
 
-Source: Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching", FOCS 2017, arXiv
-1704.04370.
+Source: see `nearkin.stages.signatures.minhash`.
 """
 
 from __future__ import annotations

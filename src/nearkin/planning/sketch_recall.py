@@ -3,9 +3,8 @@
 A sketch draws shingles without replacement, so of pairs with few shingles far fewer are missed than 1 − (1 −
 s^rows)^bands says.
 
-How Fast Similarity Sketching (Søren Dahlgaard, Mathias Bæk Tejs Knudsen, Mikkel Thorup, "Fast Similarity Sketching",
-2017) fills slots: in each round every shingle of the union falls into one slot, and a slot that is still empty keeps
-the least. Each round draws again from all.
+Fast Similarity Sketching (see `nearkin.stages.signatures.minhash`) fills slots in rounds: in each, every shingle of the
+union falls into one slot, and a slot that is still empty keeps the least.
 """
 
 from __future__ import annotations

@@ -125,14 +125,7 @@ LABELS: dict[DifferenceKind, str] = {"numbers": "number", "dates": "date", "name
 
 
 def labels_of(comparison: Comparison) -> dict[int, str]:
-    """Return the label of each difference that has one.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> labels_of(compare_texts("not due in 30 days", "due soon in 45 days"))
-    {1: 'negation', 3: 'number'}
-    """
+    """Return the label of each difference that has one."""
     labels = {
         difference.number: ", ".join(LABELS[kind] for kind in difference.kinds if kind in LABELS)
         for difference in comparison.differences
@@ -151,11 +144,6 @@ def shown_pieces(
 
     ``in_spelling`` holds the differences in spelling only; ``moves`` describes those that are moves. A label is taken
     out of ``labels`` by the first piece of its difference.
-
-    Examples
-    --------
-    >>> [(one.space, one.text) for one in shown_pieces((Piece("equal", " in"), Piece("only_a", " 30")))]
-    [(' ', 'in'), (' ', '30')]
     """
     shown = []
     for i, piece in enumerate(pieces):

@@ -1,7 +1,6 @@
 """Three methods to search two corpora for pairs of similar vectors: the recall and cost of each.
 
-Source of the model: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing
-for cross-lingual pairwise similarity", SIGIR 2011, section 5.
+Source of the model: Ture, Elsayed, Lin, SIGIR 2011 (see `nearkin.stages.search.sliding_window`), section 5.
 """
 
 from __future__ import annotations

@@ -94,8 +94,6 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
     """Return the first difference with the most words, or else a moved passage, in the form of `first_difference`.
 
-    Those with a negation, which is shown, come before all others.
-
     Examples
     --------
     >>> from nearkin.stages.differences.comparing import compare_texts

@@ -1,8 +1,7 @@
 """TopSig: sums of sparse random vectors, plain and weighted.
 
 Source: Shlomo Geva and Christopher M. De Vries, "TOPSIG: Topology preserving document signatures", CIKM 2011, arXiv
-1204.5373; as measured in Adam Roegiest and Edward Lee, "On Tradeoffs Between Document Signature Methods for a Legal Due
-Diligence Corpus", SIGIR 2019.
+1204.5373; as measured in Roegiest and Lee, SIGIR 2019 (see `nearkin.stages.signatures.simhash`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Projection of terms from one language to another, by a translation table.
 
-Source: Kareem Darwish, Douglas W. Oard, "Probabilistic structured query methods", SIGIR 2003, as Ferhan Ture, Tamer
-Elsayed, Jimmy Lin use it in "No free lunch: brute force vs. locality-sensitive hashing for cross-lingual pairwise
-similarity", SIGIR 2011, section 3.1: ``tf*(e) = Σ p(f|e) tf(f)`` and ``df*(e) = Σ p(f|e) df(f)``.
+Source: Kareem Darwish, Douglas W. Oard, "Probabilistic structured query methods", SIGIR 2003, as in Ture,
+Elsayed, Lin, SIGIR 2011, section 3.1 (see `nearkin.stages.search.sliding_window`):
+``tf*(e) = Σ p(f|e) tf(f)`` and ``df*(e) = Σ p(f|e) df(f)``.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ def privilege_log(
 ) -> pa.Table:
     """Return a row for each privileged document, in order of dates and ids.
 
-    An attachment has the headers of its mail, if it has none; a document without a mail the date of its tag ``date``.
-    A document is also listed for the value of a second person that nobody resolved; ``disputed`` has these values, or
-    "none" for one that was taken away.
+    An attachment has the headers of its mail; a document without a mail the date of its tag ``date``. A document is
+    also listed for the value of a second person that nobody resolved; ``disputed`` has these values, or "none" for one
+    that was taken away.
 
     Parameters
     ----------

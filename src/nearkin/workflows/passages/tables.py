@@ -364,8 +364,6 @@ def annotation_columns(passages: Passages, shares: RepeatedCharacters, is_readab
 def boilerplate(passages: Passages, group: I64, share: float) -> dict[int, float]:
     """Return passages in more than a share of the documents of a group, the most frequent first, with their shares.
 
-    So many that ``--ignore`` takes the file with them; one that is too long for it is left out.
-
     Parameters
     ----------
     group : int64 array, shape (n_inputs,)

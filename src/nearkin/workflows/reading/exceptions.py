@@ -114,11 +114,7 @@ def named(exceptions: Sequence[ExceptionRow], documents: pa.Table) -> list[Excep
 def exception_lines(
     exceptions: Sequence[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
 ) -> list[Sequence[object]]:
-    """Return the lines of ``exceptions.csv``.
-
-    A document that was not extracted has no bytes of its own: its line has kind, SHA-256 and size of its file, from
-    ``files`` by the numbers of sources.
-    """
+    """Return the lines of ``exceptions.csv``."""
     lines = list[Sequence[object]]()
     for exception in exceptions:
         of_bytes: tuple[object, ...] = (exception.kind, exception.sha256, exception.size_bytes)

@@ -29,7 +29,7 @@ class ExtractionLimits:
 
     ``time`` is for each document or recognised page; ``size`` for the text of a document
     and for a file that is read as a whole; ``total`` for everything inside one file; ``disk`` for an unpacked archive;
-    ``ratio`` is unpacked to packed size. After ``ocr`` no further page of a document is recognised.
+    ``ratio`` is unpacked to packed size.
     """
 
     time: int = 60

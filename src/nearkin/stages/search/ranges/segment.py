@@ -199,11 +199,7 @@ class Directions:
 
     @cached_property
     def stretch(self) -> float:
-        """The maximum factor by which the directions lengthen a vector: S of the proof, rounded up.
-
-        By Gershgorin's theorem no eigenvalue of the Gram matrix exceeds the sum of a row's absolute values; these
-        are integers, summed exactly.
-        """
+        """The maximum factor by which the directions lengthen a vector: S of the proof, rounded up."""
         whole = self.matrix.astype(np.int64)
         largest = int(np.abs(whole @ whole.T).sum(axis=1).max(initial=0))
         return (math.isqrt(largest) + 1) * (1 + 2.0**-50)

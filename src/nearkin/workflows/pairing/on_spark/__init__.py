@@ -8,6 +8,5 @@
                → signatures, vectors: tiles (a part of the left side beside one of the right)
            → meeting (the pairs of a document on the left) → searching: the pairs, as one machine has them
 
-Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
-cross-lingual pairwise similarity", SIGIR 2011, section 4.3.2.
+Source: Ture, Elsayed, Lin, SIGIR 2011 (see `nearkin.stages.search.sliding_window`), section 4.3.2.
 """
