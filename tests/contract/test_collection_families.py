@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections import defaultdict
@@ -10,6 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.collection import relations
@@ -195,3 +197,25 @@ def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, 
     assert {row["id"] for row in after} == {row["id"] for row in before} - {"signed"}
     place.sql("UPDATE facts SET value = 'rules of another day' WHERE name = 'relations'")
     assert families(place, tmp_path / "out") == after
+
+
+def test_the_page_shows_clauses_that_stand_in_more_documents(place, tmp_path) -> None:
+    """Not what only the family has; after the clause is stored, and in the words of the principal."""
+    clause = "The <b>landlord</b> keeps the roof, the walls and all pipes in good repair at his own cost."
+    own = "Kern Seeds rents the rooms on the third floor from the first day of May on."
+    texts = [
+        f"{own} {clause} Signed.",
+        f"{own} {clause} Signed: Ada.",
+        *(f"{Prose(i).text(40)} {clause}" for i in (1, 2)),
+    ]
+    with place.open() as collection:
+        collection.add([(f"d{i}", text) for i, text in enumerate(texts)], wave="one")
+    for is_stored in (False, True):
+        if is_stored:
+            nearkin.passages(place.address, min_words=10, store=True)
+        families(place, tmp_path / "out", "--report")
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        rows = re.findall(
+            r'<td data-label="documents".*?>(\d+)</bdi>.*?clause of the principal"><bdi>(.*?)</bdi>', page
+        )
+        assert rows == ([("4", html.escape(clause.rstrip(".")))] if is_stored else [])

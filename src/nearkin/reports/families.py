@@ -57,11 +57,15 @@ class Kin:
 
 @dataclass(frozen=True, slots=True)
 class FamilyCard:
-    """Family: its principal, the listed members, each with its exact copies, and the number of each relation."""
+    """Family: its principal, the listed members, each with its exact copies, and the number of each relation.
+
+    ``clauses`` are passages of the principal that stand in more documents than the family has.
+    """
 
     principal: Kin
     members: tuple[tuple[Kin, tuple[Kin, ...]], ...]
     relations: Mapping[str, int]
+    clauses: Table | None = None
 
     @property
     def told(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
@@ -20,6 +21,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.options.dedup import Delivery
 from nearkin.paths import printable
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.families import Kin
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
@@ -39,6 +41,8 @@ from nearkin.workflows.reading.identity import input_file, seen
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import source_of_collection
 from nearkin.workflows.resources import Resources
+
+_N_CLAUSES, _MAX_OF_CLAUSE = 5, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ def families_of_collection(
                 kin = _kin(connection, grouped)
             with run.stage("compare", len(kin), "documents") as stage_progress:
                 write_families(run.results, page.passing(_compared(collection, kin, stage_progress)), pa.large_string())
+            page.clauses = _clauses(collection, page)
             with collection.opened.store.reading() as connection:
                 without_text = listed_exceptions(connection)
                 counts = _counts(connection, grouped, without_text)
@@ -161,6 +166,23 @@ def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) ->
                 containment_of_principal=text.containment_of_principal,
             )
         progress.advance(1)
+
+
+def _clauses(collection: Collection, page: PageKin) -> dict[int, Table]:
+    """Return for each family on the page the stored passages of its principal that stand in more documents."""
+    tables = dict[int, Table]()
+    for (principal, *_), _ in page.families:
+        name = str(principal.doc_id)
+        passages = sorted(collection.passages(name).passages, key=lambda passage: -passage.n_documents)
+        text = collection.text(name) if passages else ""
+        rows = [
+            (f"{passage.n_documents:,}", shorten(text[passage.start : passage.end], _MAX_OF_CLAUSE, placeholder=" …"))
+            for passage in passages[:_N_CLAUSES]
+            if passage.n_documents > principal.family_size
+        ]
+        if rows:
+            tables[principal.family] = Table(("documents", "clause of the principal"), rows, 1)
+    return tables
 
 
 def _counts(connection: Connection, groups: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -83,9 +83,10 @@ N_MEMBERS = 50
 
 
 class PageKin:
-    """Documents shown on the page, with the number of members by their relation."""
+    """Documents shown on the page, with the number of members by their relation, and clauses by family."""
 
     def __init__(self) -> None:
+        self.clauses: Mapping[int, Table] = {}
         self.families: list[tuple[list[Kin], Counter[str]]] = []
         self._n_by_relation: Counter[str] = Counter()
 
@@ -120,14 +121,14 @@ def render_page(
     """Return ``report.html``."""
     return render_families_report(
         manifest,
-        cards=[_card(kin, counts) for kin, counts in page.families],
+        cards=[_card(kin, counts, page.clauses) for kin, counts in page.families],
         rules=RULES,
         problems=problems,
         exceptions=first_exceptions(exceptions),
     )
 
 
-def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
+def _card(kin: list[Kin], counts: Counter[str], clauses: Mapping[int, Table]) -> FamilyCard:
     """Return a card with the members grouped by text; copies of the principal come last, as they need no reading."""
     principal, *members = kin
     by_text: dict[tuple[bool, int], list[Kin]] = {}
@@ -138,4 +139,5 @@ def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
         principal,
         tuple((first, tuple(copies)) for _, (first, *copies) in grouped),
         {relation: counts[relation] for relation in RELATIONS},
+        clauses.get(principal.family),
     )
