@@ -314,7 +314,7 @@ def test_a_writer_who_has_read_for_longer_waits_as_long(place):
         writing.enter_context(first.opened.store.writing())
 
         def documents() -> Iterator[Incoming]:
-            time.sleep(3)
+            time.sleep(1.5)
             yield incoming([("b", "two", None, None)])
             threading.Timer(0.3, writing.close).start()
 
