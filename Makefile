@@ -33,9 +33,11 @@ test:  ## run everything that CI runs; install chromium, PostgreSQL, Java and la
 	@start=$$SECONDS; $(MAKE) browser postgresql java packages check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
+# an environment is made on one core; the other makes the second environment meanwhile
 # the kernels first: whatever comes after finds them compiled, and no two workers compile the same; then what
 # needs one core beside the tests, which wait for servers now and then
 check:  ## the same without installing chromium, PostgreSQL, Java and language data
+	@$(MAKE) -j2 $(READY) $(BASE_READY)
 	@$(MAKE) -j2 static kernels
 	@$(MAKE) -j2 tests beside
 	@cat build/beside.log
@@ -134,7 +136,7 @@ clean-all: clean  ## remove the environments too
 COMMA := ,
 
 $(READY): pyproject.toml constraints.txt scripts/environment.sh
-	@bash scripts/environment.sh .venv "$(PYTHON)" --constraint constraints.txt --editable '.[dev]'
+	@bash scripts/environment.sh .venv "$(PYTHON)" --no-compile --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 $(LIVE): $(READY) $(SOURCES) scripts/example_pages.py $(wildcard examples/*.py)

@@ -22,8 +22,8 @@ if ! "$python" -c 'import ensurepip, venv' 2> /dev/null; then
         version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
         echo "Installing Debian's python$version-venv ..."
         log=$(mktemp)
-        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "python$version-venv"; } \
-            > "$log" 2>&1 < /dev/null || { cat "$log" >&2; fail "Debian's python$version-venv could not be installed."; }
+        { flock 9 && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "python$version-venv"; } \
+            > "$log" 2>&1 < /dev/null 9> "${TMPDIR:-/tmp}/nearkin-apt.lock" || { cat "$log" >&2; fail "Debian's python$version-venv could not be installed."; }
         rm -f "$log"
     else
         fail "'$python' cannot make environments: Debian keeps that part in a package of its own." \

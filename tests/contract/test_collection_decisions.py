@@ -95,20 +95,6 @@ def test_the_log_is_read_by_time_and_by_document(collection) -> None:
 # -- groups ------------------------------------------------------------------------------------------------------------
 
 
-def test_groups_keep_decisions_over_waves(collection) -> None:
-    assert groups_of(collection) == [["d0", "d1", "d2", "d3", "d4", "d5"]]
-    collection.decide(never_group=("d0", "d5"))
-    collection.decide(same_group=("x", "d5"))
-    both = groups_of(collection)
-    assert [one for one in both if "d0" in one] != [one for one in both if "d5" in one]
-    assert all(("x" in one) == ("d5" in one) for one in both)
-    collection.add([(f"e{i}", LEASE.format(910 + i)) for i in range(4)], wave="more")
-    now = groups_of(collection)
-    assert not any({"d0", "d5"} <= {*one} for one in now)
-    assert any({"x", "d5"} <= {*one} for one in now)
-    assert sum(len(one) for one in now) == 11
-
-
 @pytest.mark.parametrize("ending", ["removed", "new version"])
 @pytest.mark.parametrize("options", [{"gamma": GAMMA}, {"threshold": 0.4}], ids=["letters", "words"])
 def test_a_decision_ends_with_its_document_though_a_copy_keeps_the_text(place, ending, options) -> None:

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from example_counts import every, examples
+from example_counts import examples
 from in_process import Frame, InProcess
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import ParameterError
-from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
 from nearkin.options.pairs import PairOptions
@@ -141,18 +140,6 @@ def assert_same(found: FoundPairs, expected: FoundPairs) -> None:
     np.testing.assert_array_equal(found.keys, expected.keys)
     np.testing.assert_array_equal(found.cosine, expected.cosine)
     assert (found.n_comparisons, found.n_candidates) == (expected.n_comparisons, expected.n_candidates)
-
-
-@pytest.mark.parametrize("kind", every(2, ["compiled", "plain"]))
-@pytest.mark.parametrize("top", [None, 1, 3])
-@pytest.mark.parametrize("way", [VECTORS, SIGNATURES, WINDOW], ids=lambda way: way.method)
-def test_tasks_find_what_one_machine_finds(way, top, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(choosing, "ALWAYS", kind)
-    vectors = pair_vectors(tmp_path, documents(1, 40, n_kinds=9), documents(2, 33, n_kinds=9))
-    expected = by_local(vectors, way, top=top)
-    assert len(expected) > 20
-    with cut_small(Cut(), way, vectors):
-        assert_same(by_tasks(vectors, way, tmp_path, InProcess(), top=top), expected)
 
 
 @settings(max_examples=examples(150))

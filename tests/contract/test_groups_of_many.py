@@ -93,7 +93,7 @@ def test_groups_are_the_components_of_all_matches(tmp_path, seed, threshold):
     assert len(expected) > 10
 
 
-N_WAVES, N_DECISIONS = 200, 50
+N_WAVES, N_DECISIONS = 80, 20
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 6))])
@@ -124,8 +124,8 @@ def test_groups_over_many_waves_and_decisions_are_components(tmp_path, seed):
                 assert expected - divided <= found
                 assert not any({*pair} <= one for pair in apart for one in found)
                 assert all(any({*pair} <= one for one in found) for pair in together)
-    assert len(together) > 10
-    assert len(apart) > 5
+    assert len(together) > 5
+    assert len(apart) > 3
     assert divided
 
 

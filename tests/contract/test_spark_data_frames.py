@@ -175,15 +175,6 @@ def test_what_is_refused_before_anything_is_read(spark, tmp_path, columns, optio
     assert not (tmp_path / "work").exists()
 
 
-def test_a_folder_that_holds_something_else(spark, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    df = spark.range(3).selectExpr("string(id) AS text")
-    for resume in (True, False):
-        with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder"):
-            nearkin.spark.dedup(df, work=tmp_path, resume=resume)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
 @pytest.mark.parametrize(
     ("columns", "kind", "rule"),
     [

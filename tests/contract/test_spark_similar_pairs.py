@@ -74,18 +74,6 @@ def test_one_language_integers_as_ids_and_texts_that_are_none(spark, tmp_path):
     assert [kind for _, kind in found.dtypes][:4] == ["bigint", "bigint", "double", "int"]
 
 
-@pytest.mark.soak
-def test_rows_without_ids(spark, tmp_path):
-    frames = [spark.createDataFrame(pa.table({"text": some})).repartition(3) for some in (PROSE, PROSE[10:])]
-    frames = [frame.cache() for frame in frames]  # else each computation might deal the rows out anew
-    found = nearkin.spark.similar_pairs(*frames, threshold=0.5, work=tmp_path / "work")
-    named = [
-        frame.toArrow().append_column("id", [[f"{side}:{i + 1}" for i in range(frame.count())]])
-        for side, frame in zip(("left", "right"), frames)
-    ]
-    assert_same(found, on_one_machine(*named, tmp_path, threshold=0.5))
-
-
 # -- a run that is cut off --------------------------------------------------------------------------------------------
 
 

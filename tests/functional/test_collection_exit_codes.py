@@ -127,13 +127,13 @@ def test_a_command_waits_as_long_as_it_is_told(matter, tmp_path, monkeypatch) ->
             started = time.monotonic()
             assert run(matter, command, *given, "--wait", "0.4").code == 9
             assert 0.3 < time.monotonic() - started < 30
-    for command, arguments in WRITING:
-        given = [one.format(folder=tmp_path) for one in arguments]
-        with contextlib.ExitStack() as writing:
-            writing.enter_context(somebody_writing(matter))
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(end_after, 0.5, matter, writing)
-                assert run(matter, command, *given, "--wait", "60").code in (0, 10)
+    command, arguments = WRITING[0]
+    with contextlib.ExitStack() as writing:
+        writing.enter_context(somebody_writing(matter))
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(end_after, 0.5, matter, writing)
+            given = [one.format(folder=tmp_path) for one in arguments]
+            assert run(matter, command, *given, "--wait", "60").code == 0
     assert run(matter, "remove", "d1", "--wait", "-1").code == 2
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import listing, nearkin_here, results, run_here, write_jsonl
-from nearkin.errors import OutputExistsError, ParameterError, RunError
+from nearkin.errors import ParameterError, RunError
 from nearkin.workflows.dedup.regrouping import regroup
 
 CERTAIN = 0.999_999_999
@@ -113,29 +113,13 @@ def test_thresholds_that_cannot_be(low, tmp_path, threshold):
     assert not list(tmp_path.glob("cut/*.parquet"))
 
 
-def test_directories_that_hold_no_run(low, short, tmp_path):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(RunError, match="no finished run"):
-        regroup(tmp_path / "empty", threshold=0.9)
-    with pytest.raises(RunError, match="no finished run"):
-        regroup(tmp_path / "missing", threshold=0.9)
-    assert not (tmp_path / "missing").exists()
-    shutil.copytree(low, tmp_path / "damaged")
-    for name, content in (("pairs.parquet", b"PAR1"), ("manifest.json", b"{"), ("manifest.json", b"[]")):
-        (tmp_path / "damaged" / name).write_bytes(content)
-        with pytest.raises(RunError):
-            regroup(tmp_path / "damaged", threshold=0.9)
+def test_a_run_of_two_sets_is_not_regrouped(short, tmp_path):
     run_here(short, tmp_path / "against", against=short)
     with pytest.raises(RunError, match=r"compares two sets and makes none\. Run it again with the higher --threshold"):
         regroup(tmp_path / "against", threshold=0.9)
 
 
-def test_it_does_not_write_over_what_is_there(low, tmp_path):
-    (tmp_path / "cut").mkdir()
-    (tmp_path / "cut/notes.txt").write_text("mine")
-    with pytest.raises(OutputExistsError):
-        regroup(low, threshold=0.9, out=tmp_path / "cut", overwrite=True)
-    assert (tmp_path / "cut/notes.txt").read_text() == "mine"
+def test_the_run_itself_is_not_replaced(low):
     before = results(low)
     with pytest.raises(ParameterError, match="--out"):
         regroup(low, threshold=0.9, out=low, overwrite=True)

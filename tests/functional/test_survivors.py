@@ -121,15 +121,3 @@ def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> No
         job.write(found, folder / name, meter)
         tables.append((folder / name / "documents.parquet").read_bytes())
     assert tables[0] == tables[1]
-
-
-@pytest.mark.parametrize("keep", ["first", "max:created", "min:created"])
-def test_the_engines_agree(tmp_path, files, keep):
-    stamps = {"b": "2004-02-03T10:00:00+01:00", "c": "2004-02-03", "a": "2004-02-04"}
-    for name, stamp in stamps.items():
-        record = {"id": name, "text": FAST, "created": stamp}
-        write_jsonl(tmp_path / f"{name}.jsonl", [record, {"id": f"{name}2", "text": f"{FAST} {name}"}])
-    options = DedupOptions(keep=keep, threshold=0.8, shingle="words:3")
-    by_both_engines(tmp_path, files, options)
-    group = pq.read_table(tmp_path / "local/documents.parquet")["group"].to_pylist()[0]
-    assert group == {"first": "b", "max:created": "a", "min:created": "c"}[keep]

@@ -11,7 +11,7 @@ import pytest
 from nearkin.errors import ParameterError
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.search.ranges.segment import SCALE, Directions, RangeSegment
+from nearkin.stages.search.ranges.segment import SCALE, Directions
 
 
 def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:
@@ -42,21 +42,6 @@ def test_rules(options, message):
 def test_vectors_too_large_for_exact_arithmetic_are_refused(counts):
     with pytest.raises(ParameterError, match="counts: "):
         RangeIndex.of(replace(vectors(3), counts=counts))
-
-
-def test_waves_find_what_one_segment_finds():
-    whole = vectors(900)
-    parts = [replace(whole, counts=whole.counts[a:b], is_counted=whole.is_counted[a:b]) for a, b in ((0, 0), (0, 899))]
-    last = replace(whole, counts=whole.counts[899:], is_counted=whole.is_counted[899:])
-    none, most = map(RangeSegment.build, parts)
-    others = RangeSegment.build(last, Directions(most.directions))
-    one, waves = RangeIndex.of(whole), RangeIndex((none, most, others), whole.fingerprint)
-    assert (len(waves), len(waves.segments)) == (900, 3)
-    for gamma in (0.05, 0.3):
-        ours, theirs = one.search(whole, gamma, threads=3), waves.search(whole, gamma)
-        assert len(ours) > 900 * (gamma > 0.1)
-        for field in ("query", "row", "squared_distance"):
-            np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
 
 
 def test_documents_that_are_not_counted_neither_ask_nor_are_found():
