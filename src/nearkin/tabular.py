@@ -117,10 +117,7 @@ class Histogram:
 
 
 def shown_in_notebook(line: str, bars: Histogram, table: pa.Table) -> str:
-    """Return a line, bars, and the first rows of a table.
-
-    Ids and names come from documents: they are escaped, hidden characters are shown, and long values are cut.
-    """
+    """Return a line, bars, and the first rows of a table."""
     return f"<div><p>{_cell(line, len(line))}</p>{_drawn(bars)}{_rows(table)}</div>"
 
 

@@ -206,7 +206,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
     """Return the cheapest sampling rate, and limit of exact search, that reach the recall.
 
-    So for all sizes, every pair at the threshold is found with at least this probability.
+    For all sizes, every pair at the threshold is found with at least this probability.
     """
     plans: list[tuple[float, SamplingPlan]] = []
     for exact_below in _sizes_to_try(sample):

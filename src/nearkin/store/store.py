@@ -253,7 +253,6 @@ def _opened(
 
 
 def _is_bare(connection: Connection) -> bool:
-    """Whether the tables are empty: somebody made them for a collection."""
     return all(
         connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None
         for table in (schema.facts, schema.contents)

@@ -179,7 +179,7 @@ class Gate:
 def sandbox(scope: Scope) -> None:
     """Give the answer to a request the policy of a page that the service did not make, such as a run's report.
 
-    It belongs to no origin, so neither has access to the service.
+    The page belongs to no origin, so its styles and script have no access to the service.
     """
     scope["state"][_SANDBOX] = True
 

@@ -98,7 +98,6 @@ def _current_versions(connection: Connection, condition: ColumnElement[bool]) ->
 
 
 def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> Iterator[str]:
-    """Yield the current documents of a wave that have a version of another wave."""
     doc_ids = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
     for block in in_slices(doc_ids):
         of_others = stored.rows_where(connection, documents.c.doc_id.in_(block) & ~is_of_wave)

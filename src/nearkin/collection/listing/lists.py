@@ -311,7 +311,6 @@ def listed_batches(
 
 
 def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
-    """Add the row and the number of the group to a query that asks about groups."""
     if groups is None:
         return query
     grouped = documents.alias("grouped")
@@ -345,7 +344,6 @@ _SHOWN = [name for name in LISTED.names if name not in _DERIVED]
 
 
 def _principal_rows(connection: Connection, rows: Sequence[Any], groups: GroupState | None) -> dict[int, int]:
-    """Return the rows of the principals of the groups that some rows have, by number of the group."""
     if groups is None:
         return {}
     numbers = {row[-1] for row in rows if row[-1] is not None}

@@ -177,7 +177,6 @@ def _conjuncts(query: Query) -> list[Query]:
 
 
 def _is_words(query: Query) -> bool:
-    """Whether the full-text index alone knows what meets it."""
     if isinstance(query, Term):
         return bool(query.words) and not query.field
     return _is_words(query.left) and _is_words(query.right)
@@ -225,7 +224,6 @@ def header(connection: Connection, name: str) -> ColumnElement[str]:
 
 
 def _contains(connection: Connection, header: ColumnElement[str], value: str) -> ColumnElement[bool]:
-    """Condition for headers that contain a value in any case."""
     if connection.dialect.name == "sqlite" and value.isascii():  # LIKE knows a to z itself; lower() is a call of Python
         return header.contains(value, autoescape=True)
     return header.icontains(value, autoescape=True)

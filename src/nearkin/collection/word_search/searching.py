@@ -133,7 +133,6 @@ def parsed(connection: Connection, query: object, wave: str | None) -> Query:
 
 
 def _ranked(connection: Connection, query: Query, limit: int | None) -> tuple[Sequence[Any], int]:
-    """Return the documents that meet a query, the most relevant first, and the number of all of them."""
     most = None if limit is None else max(limit, MOST_RANKED)
     newest, of_hits, is_wanted = newest_found(connection, query)
     matching = newest.limit(most).subquery("found").c

@@ -131,7 +131,6 @@ def _in_words(text: str) -> str:
 
 
 def _reason(text: str) -> tuple[str, str]:
-    """Return the machine, and the line with the reason."""
     text = _CALLING.sub("", text)
     task = _OF_A_TASK.search(text)
     where, rest = (f" on {task[1]}", text[task.start(2) :]) if task and task[1] else ("", text)

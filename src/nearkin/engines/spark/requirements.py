@@ -97,7 +97,6 @@ def check_java() -> int:
 
 
 def _release(answer: str) -> int | None:
-    """Return the release that ``java -version`` prints; before Java 9 it was the second number."""
     occurrence = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
     if occurrence is None:
         return None

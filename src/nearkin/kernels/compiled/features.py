@@ -250,7 +250,6 @@ def locate_many(data, offsets, documents, firsts, length, starts, ends):
 
 @njit(nogil=True, cache=True)
 def _skip(data, at, end, n):
-    """Return the byte at which the n-th character after this one begins."""
     while n > 0 and at < end:
         byte = data[at]
         at += 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))

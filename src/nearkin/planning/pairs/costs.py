@@ -156,7 +156,6 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
 
 
 def _seconds(work: Callable[[], object], repeats: int = 2) -> float:
-    """Return processor seconds: the minimum of some runs after a first one, which may have to compile."""
     work()
     taken = []
     for _ in range(repeats):

@@ -174,7 +174,6 @@ def _distances(chances: Chances, distance: int | None) -> slice:
 
 
 def _windows(most: int, halves: int) -> I64:
-    """Return windows in geometric steps down from the widest, rounded up to two digits."""
     shares = most / 2.0 ** np.arange(0, 64, 1 / halves)
     large_shares = shares[shares >= min(_MIN_WINDOW, most)]
     digits = 10.0 ** np.maximum(0, np.floor(np.log10(large_shares)) - 1)

@@ -33,8 +33,6 @@ def check_ignored(
 def without_ignored(text_a: str, text_b: str, changes: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:
     r"""Return B with A's wording wherever they differ only in an ignored way, and the number of these places.
 
-    Line breaks of B stay, so that its lines keep their numbers.
-
     Examples
     --------
     >>> from nearkin.stages.differences.changes import find_changes

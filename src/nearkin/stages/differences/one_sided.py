@@ -102,10 +102,7 @@ def _with_negations(parts: Iterable[Sequence[Word]], negations: Sequence[Negatio
 
 
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
-    """Return the first passages, those with a negation first, cut after at most ``most`` characters.
-
-    If not all fits, a long passage with a negation begins shortly before it.
-    """
+    """Return the first passages, those with a negation first, cut after at most ``most`` characters."""
     if sum(map(len, passages)) + len(_GAP) * (len(passages) - 1) <= most:
         whole = joined(passages[number] for number in _order(passages, negations_at))
         if not (n_left := n_words - sum(map(count_words, passages))):

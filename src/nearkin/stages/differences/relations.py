@@ -144,7 +144,6 @@ def _counted(differences: Iterable[Sequence[Word]]) -> Counter[str]:
 
 
 def _is_filled_in(full: Side, blank: Side) -> bool:
-    """Whether one side fills in a blank of the other, or adds a signature or a date."""
     if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
         return False
     return (blank.n_blanks > 0 and not full.n_turning) or (full.is_signing and full.n_other <= full.n_signing)
@@ -157,7 +156,6 @@ def _filled_in(sides: Sequence[tuple[Side, Side]]) -> str:
 
 
 def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, member: Original) -> bool:
-    """Whether few and short differences are nearly all particulars, and one name replaces another."""
     counted = [pair for pair in sides if not (_is_filled_in(*pair) or _is_filled_in(*pair[::-1]))]
     n_words = sum(a.n_words + b.n_words for a, b in counted)
     n_other = sum(_n_other(a) + _n_other(b) for a, b in counted)
@@ -183,7 +181,6 @@ def _n_other(side: Side) -> int:
 
 
 def _is_replaced(a: Side, b: Side) -> bool:
-    """Whether words other than particulars and signatures are replaced, without changing a sentence."""
     is_other = [side.n_particulars == 0 and side.n_other > side.n_signing + side.n_pronouns for side in (a, b)]
     is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
     return not is_put_in and not a.n_turning and not b.n_turning

@@ -172,7 +172,6 @@ _WHITE = re.compile(r"[ \t\r\n]*")
 
 
 def _value_bounds(record: str, column: str) -> tuple[int, int]:
-    """Return where the value of a column begins and ends in a JSON object."""
     members = _members(record, record.index("{"))
     if column in members:
         return members[column]
@@ -184,8 +183,6 @@ def _value_bounds(record: str, column: str) -> tuple[int, int]:
 
 
 def _members(record: str, at: int) -> dict[str, tuple[int, int]]:
-    """Return the bounds of the values of an object that begins with the brace at ``at``."""
-
     def after_white(at: int) -> int:
         return _WHITE.match(record, at).end()  # type: ignore[union-attr]  # it matches everywhere
 

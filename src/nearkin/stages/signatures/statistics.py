@@ -97,7 +97,6 @@ class Statistics:
 
     @cached_property
     def _numbers(self) -> FeatureNumbers:
-        """Index of each feature, computed when features are looked up."""
         numbers = FeatureNumbers()
         numbers.add(self.hashes)
         return numbers

@@ -41,9 +41,9 @@ class EditSimilarity:
 def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> EditSimilarity:
     """Compute 1 - Levenshtein distance / length of the longer text, in characters.
 
-    If the product of the remaining lengths is at most ``max_work``, the similarity is always found: with the default
-    for any two texts of up to 70,000 characters (40,000 beyond Latin-1, where a character costs three times as much).
-    Longer ones are compared as far as that work allows.
+    If the product of the lengths, without a common beginning and end, is at most ``max_work``, the similarity is always
+    found: with the default for any two texts of up to 70,000 characters (40,000 beyond Latin-1). Longer ones are
+    compared as far as that work allows.
 
     Parameters
     ----------

@@ -98,7 +98,6 @@ def _in_words(answer: object) -> str:
 
 
 def _segments(request: Request) -> list[str]:
-    """Return the decoded segments of the path: an id may have slashes, which are %2F."""
     raw = request.scope.get("raw_path") or request.scope["path"].encode()
     parts = raw.partition(b"?")[0].removeprefix(ROOT.encode()).strip(b"/").split(b"/")
     try:
@@ -151,7 +150,6 @@ def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
 
 
 def _check_value(place: str, parameters: object) -> None:
-    """Refuse a limit that its measure does not allow, under the name of its parameter."""
     if not isinstance(parameters, ToleranceQuery) or parameters.value is None:
         return
     if not is_limit(parameters.chosen_measure, parameters.value):
@@ -198,7 +196,6 @@ OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS
 
 
 def _json_or_none(body: bytes) -> object:
-    """Return a body whose first fault was found; None if it ends too early."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):

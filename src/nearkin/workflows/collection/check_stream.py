@@ -171,7 +171,6 @@ def _answers(
     *,
     stops: bool,
 ) -> list[LineAnswer]:
-    """Check the readable documents of a batch together; if it stops at a problem, up to that."""
     good = [row for row in rows if row.problem is None]
     if store is not None:
         store = replace(store, lines=[row.line.number for row in good])

@@ -250,7 +250,6 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
 
 
 def _completed(result: job.Result, sources: Sequence[Source], carry: Sequence[str]) -> job.Result:
-    """Add the exceptions of collections that are none of their documents, and the carried columns."""
     exceptions = result.places.exceptions
     exceptions = [*exceptions, *exceptions_of_collections(sources, exceptions)]
     carried = carried_columns(carry, result.corpus.chunks, result.corpus.n_inputs) if carry else {}
@@ -265,8 +264,6 @@ def _find(
     rules: ReadingRules,
     resources: Resources,
 ) -> tuple[job.Result, Mapping[str, object] | None]:
-    """Find the near-duplicates; also return the record of the cluster."""
-
     def here() -> tuple[job.Result, None]:
         return job.find(*sides, options, run.work, rules=rules, resources=resources, meter=run.meter), None
 

@@ -240,7 +240,6 @@ def predicted(
 
 
 def _spread(n_nodes: int, n_texts: int, n: int | None = None) -> U64:
-    """Return numbers below ``n_nodes``, ascending, one of each of ``n`` equal stretches."""
     n = n or min(max(_LEAST, math.isqrt(n_texts)), _MOST)
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)

@@ -219,7 +219,6 @@ def most_similar_dropped(outcome: Outcome, places: Places, chunks: tuple[Chunk, 
 
 
 def _beginnings(chunks: tuple[Chunk, ...], rows: Sequence[int]) -> list[str]:
-    """Return the first characters of texts, each read by itself: together they may need much memory."""
     return [texts_of(chunks, [row])[0][:_LONGEST_BEGINNING] for row in rows]
 
 
@@ -247,7 +246,6 @@ def first_exceptions(exceptions: Sequence[ExceptionRow]) -> Table:
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
-    """Return some principals with their least similar members, and near-duplicates of all similarities."""
     least_alike = _least_alike(result)
     near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))

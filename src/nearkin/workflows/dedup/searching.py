@@ -269,7 +269,6 @@ def load_entries(path: Path) -> tuple[U64, U32]:
 
 
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
-    """Write the candidates to files beside ``name``; also return the number of pairs not compared."""
     runs, n_not_compared = [], 0
     for i, (pairs, n_left) in enumerate(linked(entries, linking)):
         n_not_compared += n_left

@@ -298,7 +298,6 @@ def _by_signatures(
     progress: Progress,
     kept: KeptSearch,
 ) -> FoundPairs:
-    """Search piece by piece; ``done``: finished pieces and comparisons of a resumed search."""
     n_done, n_comparisons = done
     progress.advance(n_comparisons)
     n_orders, first = divmod(n_done, max(n_pieces, 1))

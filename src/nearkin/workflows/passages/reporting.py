@@ -250,7 +250,6 @@ def _write_cut(
 
 
 def _is_in_place(source: Source) -> bool:
-    """Whether the text is one string of each record, so that the record can stay."""
     text = source.text or "text"
     if source.format == "jsonl":
         return "," not in text and "[]" not in text

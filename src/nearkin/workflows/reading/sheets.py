@@ -135,7 +135,6 @@ def _of_parquet(path: Path, places_of: Callable[[Sequence[str]], Sequence[int]])
 
 
 def _json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield the objects of a file of JSON Lines with their lines; SourceError for a line that is none."""
     for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
         if not line.strip():
             continue

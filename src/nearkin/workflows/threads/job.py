@@ -349,7 +349,6 @@ def card_of(thread: Sequence[Row], max_rows: int) -> ThreadCard:
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
-    """Yield the lines of a thread; a duplicate spare comes after the mail that it duplicates."""
     original = None
     for row in rows:
         is_spare = bool(row["is_duplicate_spare"])

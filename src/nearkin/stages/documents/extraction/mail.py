@@ -124,7 +124,6 @@ def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
-    """Sort the parts of a mail into its body and its attachments, without images in pages."""
     body: list[Message] = []
     attached: list[Message] = []
     waiting = [(message, False, True)]
@@ -159,7 +158,6 @@ def _has_name(part: Message) -> bool:
 
 
 def _tried(read: Callable[..., _Value], **arguments: Any) -> _Value | None:
-    """Return what `email` reads of a part; None if it fails, as it does for many damaged ones."""
     try:
         return read(**arguments)
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError):

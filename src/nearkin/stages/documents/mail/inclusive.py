@@ -57,7 +57,6 @@ def _line(raw: str) -> MailLine:
 
 
 def _mark_attributions(lines: list[MailLine]) -> None:
-    """Mark lines such as "On Monday, Ada wrote:", up to three."""
     for i, line in enumerate(lines):
         if not line.text or len(line.text) > _LONGEST_ATTRIBUTION or line.part == "attribution":
             continue
@@ -107,7 +106,6 @@ def _begins_earlier_mail(lines: list[MailLine], i: int, last_marked: int) -> boo
 
 
 def _mark_signatures(lines: list[MailLine]) -> None:
-    """Mark the lines after "-- ", footers of mailing lists, and "Sent from my …"."""
     new_lines = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
     if not new_lines:
         return

@@ -159,7 +159,6 @@ def _link_by_subject(
     node_of: dict[int, _Node], mails: Sequence[NamedMail], order: Sequence[int], window: timedelta,
     quotations: Quotations | None,
 ) -> None:  # fmt: skip
-    """Link answers whose headers name no available mail to the earlier mail that fits best."""
     headers = [mail.headers for mail in mails]
 
     @cache
@@ -198,7 +197,6 @@ def _topic(headers: MailHeaders) -> BaseSubject:
 
 
 def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
-    """Sort children and roots by date; a missing mail has the earliest date below it."""
     roots = list[_Node]()
     for node in nodes:
         (roots if node.parent is None else node.parent.children).append(node)

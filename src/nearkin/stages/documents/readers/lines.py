@@ -108,7 +108,6 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
 
 
 def _slices(block: Records, *bounds: tuple[I64, I64]) -> list[pa.Array]:
-    """Return copies of slices of a block, in columns with the starts and the ends of their values."""
     n_rows, n_parts = len(bounds[0][0]), 2 * len(bounds)
     places = np.column_stack([place for column in bounds for place in column]).ravel()
     places = np.append(places, len(block.data)).astype(np.int64)

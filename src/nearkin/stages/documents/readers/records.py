@@ -147,7 +147,6 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
 
 
 def _skip(stream: ByteStream, splitter: LineSplitter, held: memoryview, line: int) -> tuple[int, int]:
-    """Skip the rest of a record; return the number of its bytes, and of its line ends."""
     first, n_lines = [held], 0
 
     def end_in(piece: bytes) -> int:

@@ -174,7 +174,6 @@ class _Sample:
 
     @classmethod
     def of(cls, signatures: U64, queries: U64 | None) -> _Sample:
-        """Take a sample; it is the same each time."""
         chance = np.random.default_rng(0)
         parts = [signatures] if queries is None else [queries, signatures]
         drawn = [part[np.unique(chance.integers(0, len(part), _SAMPLE))] for part in parts]
@@ -187,7 +186,6 @@ class _Sample:
         return np.asarray(doubt[0] + doubt[1], np.float64)
 
     def moved(self, order: I64) -> _Sample:
-        """Return the sample with the bits in another order."""
         return _Sample(move_bits(self.words, order), self.n_queries)
 
     def prefix_shares(self, distance: int) -> F64:

@@ -175,7 +175,6 @@ def annotate_rows(
 
 
 def _rows_between(documents: Path, start: int, end: int) -> pa.Table:
-    """Read the groups of rows of a table in which some rows lie, and return these rows."""
     file = open_table(documents)
     ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)])
     first, last = np.searchsorted(ends, [start, end - 1], side="right").tolist()

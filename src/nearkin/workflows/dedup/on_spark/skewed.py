@@ -81,7 +81,6 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
 
 
 def _ranked(partitions: Partitions, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    """Return the skewed entries of a partition, those that stayed and those received."""
     stayed, came = load_skewed(partitions, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
     texts = partitions.texts(partition)

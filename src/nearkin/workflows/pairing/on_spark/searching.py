@@ -100,7 +100,6 @@ def _rounds(
     meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
-    """Yield the first stage of each round; the division into rounds does not depend on the cluster."""
     signatures = None
     if way.method != "vectors":
         signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
@@ -123,7 +122,6 @@ def _orders(
     meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
-    """Yield rounds of some orders of a sliding window."""
     window, n_documents = SlidingWindow(way.permutations, way.window, seed), files.parts.n_documents
     row_bytes = entries_of(signatures.n_words).row_bytes
     cuts = Cuts.of(window, signatures, n_chunks_of(n_documents, way.window, row_bytes))
