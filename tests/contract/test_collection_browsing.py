@@ -156,7 +156,8 @@ def test_orders(unchanged: Collection) -> None:
     "wrong",
     [
         {"which": "old"}, {"sort": "age"}, {"limit": 0}, {"limit": True}, {"added_since": "yesterday"},
-        {"added_since": 7}, {"doc_id": 7}, {"source": "\0"}, {"wave": ""},
+        {"added_since": 7}, {"doc_id": 7}, {"source": "\0"}, {"wave": ""}, {"group": 0}, {"group": True},
+        {"group": 1, "which": "all"}, {"threshold": 0.5}, {"added_before": "x"},
     ],
     ids=str,
 )  # fmt: skip
@@ -240,14 +241,6 @@ def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
         listed(decided, group=77, gamma=0.2)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"group": 0}, {"group": True}, {"group": 1, "which": "all"}, {"threshold": 0.5}, {"added_before": "x"}]
-)
-def test_wrong_conditions_on_groups(unchanged: Collection, wrong: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        listed(unchanged, **wrong)
-
-
 def test_orders_by_wave_and_by_date(decided: Collection) -> None:
     assert ids(decided, sort="wave") == ["Lease-3", "lease-2", "note_1", "é[1]*", "lease-1", "new"]
     found = decided.documents(sort="date").table
@@ -298,14 +291,6 @@ def test_the_history_of_a_document(collection: Collection) -> None:
 
 
 # -- removal ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_dry_run_removes_nothing(collection: Collection) -> None:
-    removed = collection.remove(["lease-1", "new", "lease-1"], dry_run=True)
-    assert (removed.n_documents, removed.is_dry_run) == (2, True)
-    assert collection.remove(wave="march", dry_run=True).n_documents == 4
-    assert len(ids(collection)) == 6
-    assert collection.remove(["lease-1", "new"]).n_documents == 2
 
 
 @pytest.mark.parametrize("dry_run", [True, False])

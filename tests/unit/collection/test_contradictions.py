@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
+from nearkin.collection.matching.constraints import constrained
 from nearkin.errors import ParameterError
 
 IDS = "abcdefg"
@@ -55,3 +57,8 @@ def test_a_long_chain_of_decisions_is_followed_once() -> None:
     never[chain[0], chain[-1]] = None
     with pytest.raises(ParameterError, match=r"never-group 'd000000' 'd049999' \(this decision\), but same-group"):
         PairDecisions(same, never, {}).refuse_contradictions(added_only=True)
+
+
+def test_texts_that_must_be_together_and_apart_are_refused() -> None:
+    with pytest.raises(ParameterError, match="must be together"):
+        constrained(np.arange(3), np.zeros(3, np.int64), np.array([(0, 1), (1, 2)]), np.array([(0, 2)]))

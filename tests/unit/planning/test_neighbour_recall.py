@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from nearkin.planning.neighbour_recall import (
-    BITS,
     MEASURED,
     BitsApart,
     distance_reaching,
     expected_recall,
-    is_known,
     usual_distance,
 )
 
@@ -47,13 +45,6 @@ def test_the_distance_that_reaches_a_recall_is_the_least(method, n_bits):
     recalls = [expected_recall(method, n_bits, distance) for distance in range(0, n_bits, 1 + n_bits // 50)]
     assert all(low <= high for low, high in recalls)
     assert all(one <= other + 1e-12 for (one, _), (other, _) in pairwise(recalls))
-
-
-def test_what_is_measured_is_whole_and_what_is_not_is_not_known():
-    assert {is_known(method) for method in MEASURED} == {True}
-    for corpora in MEASURED.values():
-        assert len(corpora) == 4
-        assert all(len(numbers) == len(BITS) for corpus in corpora for numbers in corpus)
 
 
 def test_a_distance_of_3_finds_little_but_copies_by_long_signatures():

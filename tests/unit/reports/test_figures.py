@@ -13,6 +13,7 @@ from nearkin.reports.figures import (
 )
 from nearkin.reports.plots import Series, column_chart, interval_chart, line_chart
 from nearkin.reports.theme import ACCENT, GREEN, INK, OLIVE, QUIET, SIGNAL, SURFACE, VIOLET
+from unit.web.test_contrast import ratio
 
 EDGES = [0.8, 0.85, 0.9, 0.95, 1.0]
 COUNTS = [12, 9, 4, 30]
@@ -60,18 +61,7 @@ def test_labels_are_escaped() -> None:
     assert "<b>" not in column_chart(["<b> & 'x' \""], [1], **WORDS, **AXES)
 
 
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 @pytest.mark.parametrize("colour", [INK, QUIET, ACCENT, SIGNAL, GREEN, VIOLET, OLIVE], ids=lambda colour: colour.name)
 def test_words_can_be_read_on_light_and_dark_pages(colour) -> None:  # WCAG 2.2, AA
-    assert contrast(colour.light, SURFACE.light) >= 4.5
-    assert contrast(colour.dark, SURFACE.dark) >= 4.5
+    assert ratio(colour.light, SURFACE.light) >= 4.5
+    assert ratio(colour.dark, SURFACE.dark) >= 4.5
