@@ -17,7 +17,7 @@ from nearkin.errors import OutputError, SourceError
 NO_FILES = {
     *(("remove", "ids"), ("compare", "documents"), ("search", "query")),
     *(("tag", "ids"), ("untag", "ids"), ("purge", "ids"), ("batches", "ids")),
-    *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")),
+    *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf"), ("passages", "conf")),
 }
 """Lists of strings that are not names of files."""
 OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
