@@ -61,8 +61,6 @@ class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, Input
 
 def add(job: AddCommand) -> None:
     """Add documents."""
-    from dataclasses import asdict
-
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.stored import add_facts
     from nearkin.stages.documents.ignoring import Ignored
@@ -86,9 +84,6 @@ def add(job: AddCommand) -> None:
             if is_first:  # passages are not looked for again in texts that were stored before
                 opened.opened.counting.ignored.say_not_found(bars.say)
     damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-    beside = {} if not_read is None else {"not_read": [file.as_stored() for file in not_read]}
-    answer(
-        job,
-        lambda: asdict(added) | {"damaged_files": [file.as_stored() for file in damaged], **beside},
-        lambda console: console.say(add_facts(added, damaged)),
-    )
+    beside = {} if not_read is None else {"not_read": not_read}
+    summary = added.to_dict() | {"damaged_files": damaged, **beside}
+    answer(job, summary, lambda console: console.say(add_facts(added, damaged)))

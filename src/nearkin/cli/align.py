@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,10 +178,10 @@ def train(job: TrainCommand) -> None:
     with working(job) as bars:
         bars.say(f"aligned by {Model1(options.iterations).fingerprint}")
         aligned = learn(corpus, options, resources=Resources.of(job.threads, job.memory), progress=bars)
-    _write(job, aligned.summary, _aligned_facts(aligned), aligned.table)
+    _write(job, aligned.summary(), _aligned_facts(aligned), aligned.table)
 
 
-def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fact], table: TranslationTable) -> None:
+def _write(job: TableCommand, summary: object, facts: Iterable[Fact], table: TranslationTable) -> None:
     from nearkin.runs.files import published
 
     with published(job.out) as aside:
@@ -239,7 +239,7 @@ def dictionary(job: DictionaryCommand) -> None:
     made = read_dictionary(
         job.file, source=job.source, target=job.target, stem=job.stem, encoding=job.encoding, on_error=job.on_error
     )
-    _write(job, made.summary, _dictionary_facts(made), made.table)
+    _write(job, made.summary(), _dictionary_facts(made), made.table)
 
 
 class MergeCommand(TableCommand):
@@ -261,7 +261,7 @@ def merge(job: MergeCommand) -> None:
 def _write_made(job: TableCommand, command: str, table: TranslationTable) -> None:
     from nearkin.workflows.aligning.training import table_summary
 
-    _write(job, lambda: {"command": f"align {command}", **table_summary(table)}, [], table)
+    _write(job, {"command": f"align {command}", **table_summary(table)}, [], table)
 
 
 class PruneCommand(TableCommand, PruningOptions):
@@ -292,7 +292,7 @@ def show(job: TranslationsCommand) -> None:
     from nearkin.workflows.aligning.dictionary import look_up
 
     translations = look_up(job.table, job.word, is_reverse=job.reverse)
-    answer(job, translations.summary, lambda console: _show_translations(console, translations))
+    answer(job, translations.summary(), lambda console: _show_translations(console, translations))
 
 
 def _show_translations(console: Printer, looked_up: LookedUp) -> None:

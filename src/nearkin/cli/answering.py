@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearkin.cli.command_line import places_read
+from nearkin.cli.command_line import is_unicode, places_read
 from nearkin.nouns import counted
 from nearkin.wording import reveal_line
 
@@ -64,22 +66,27 @@ def check_list(options: PrintOptions) -> None:
 
 def answer(
     options: PrintOptions,
-    summary: Callable[[], object],
+    summary: object,
     show: Callable[[Printer], None],
     *,
     rows: Callable[[], pa.Table] | None = None,
     row: str = "",
 ) -> None:
-    """Write the whole list to ``--out``, and print the answer for a person or a program."""
-    from nearkin.cli.printing import tell
-
+    """Write the whole list to ``--out``, and print the answer for a person or, as JSON, for a program."""
     if rows is not None and (out := vars(options)["out"]) is not None:
         from nearkin.workflows.collection.tables import write_table
 
         listed = rows()
         write_table(listed, out)
         say_written(options, len(listed), row, out)
-    tell(summary, show, as_json=options.as_json, quiet=options.quiet)
+    if options.as_json:
+        from nearkin.tabular import as_json
+
+        click.echo(json.dumps(as_json(summary), ensure_ascii=not is_unicode(sys.stdout)))
+    else:
+        from nearkin.cli.printing import Printer, WarningsOnly
+
+        show(WarningsOnly() if options.quiet else Printer())
 
 
 def check_free(

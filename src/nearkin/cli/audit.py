@@ -58,7 +58,7 @@ def audit(job: AuditCommand) -> None:
     with working(job) as bars:
         audited = audited_place(job.place, options, bars)
     answer(
-        job, audited.to_dict, lambda console: _show(console, audited, job.out),
+        job, audited, lambda console: _show(console, audited, job.out),
         rows=lambda: audited.missed, row="missed pair",
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ def evaluate(job: EvaluateCommand) -> None:
     if out is not None:
         check_free(out, overwrite=job.overwrite)
     evaluated = evaluated_at(job.result, job.truth, out)
-    answer(job, evaluated.to_dict, lambda console: _show_evaluation(console, evaluated, out))
+    answer(job, evaluated, lambda console: _show_evaluation(console, evaluated, out))
 
 
 def _show_evaluation(console: Printer, evaluated: Evaluated, out: Path | None) -> None:

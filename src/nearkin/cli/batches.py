@@ -115,7 +115,7 @@ def batches(job: BatchesCommand) -> None:
             with store.reading() as connection:
                 all_batches = made.batches(connection)
             answer(
-                job, lambda: {"batches": [batch.to_dict() for batch in all_batches]},
+                job, {"batches": all_batches},
                 lambda console: _show_batches(console, all_batches, job.limit),
                 rows=lambda: made.table_of_batches(all_batches), row="batch",
             )  # fmt: skip
@@ -161,9 +161,7 @@ def second_look(job: SecondLookCommand) -> None:
             return
         with store.reading() as connection:
             looks = second_looks(connection)
-    answer(
-        job, lambda: {"second_looks": [look.to_dict() for look in looks]}, lambda console: _show_looks(console, looks)
-    )
+    answer(job, {"second_looks": looks}, lambda console: _show_looks(console, looks))
 
 
 def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
@@ -207,12 +205,8 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
     if job.out is not None:
         made.write_privilege_log(full_table, job.out, checked_by(None))
         say_written(job, len(full_table), "document", job.out)
-    first = full_table.slice(0, job.limit).to_pylist()
-    answer(
-        job,
-        lambda: {"n_found": len(full_table), "documents": first},
-        lambda console: _show_log(console, full_table, job.limit),
-    )
+    summary = {"n_found": len(full_table), "documents": full_table.slice(0, job.limit).to_pylist()}
+    answer(job, summary, lambda console: _show_log(console, full_table, job.limit))
 
 
 def _show_log(console: Printer, table: pa.Table, limit: int) -> None:

@@ -92,8 +92,7 @@ def show(job: ShowCommand) -> None:
             return
         with collection.opened.store.reading() as connection:
             family = family_of(connection, stored)
-    summary = {**stored.to_dict(), "family": family.to_dict()}
-    answer(job, lambda: summary, lambda console: _show_details(console, stored, family))
+    answer(job, {**stored.to_dict(), "family": family}, lambda console: _show_details(console, stored, family))
 
 
 def _write_text(text: str) -> None:
@@ -175,7 +174,7 @@ def list_documents(job: ListCommand) -> None:
         documents = work(
             collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out
         )
-    answer(job, documents.to_dict, lambda console: _show_list(console, documents))
+    answer(job, documents, lambda console: _show_list(console, documents))
     if job.out is not None:
         say_written(job, documents.n_found, "document", job.out)
 
@@ -214,7 +213,7 @@ def history(job: HistoryCommand) -> None:
         versions = collection.history(job.doc_id)
     answer(
         job,
-        versions.to_dict,
+        versions,
         lambda console: _show_history(console, versions),
         rows=lambda: versions.table,
         row="version",
@@ -287,7 +286,7 @@ def exceptions(job: ExceptionsCommand) -> None:
             wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
         )  # fmt: skip
     answer(
-        job, lambda: all_exceptions.to_dict(job.limit), lambda console: _show(console, all_exceptions, job.limit),
+        job, all_exceptions.first(job.limit), lambda console: _show(console, all_exceptions, job.limit),
         rows=lambda: all_exceptions.table, row="exception",
     )  # fmt: skip
 

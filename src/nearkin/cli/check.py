@@ -85,7 +85,7 @@ def check(job: CheckCommand) -> None:
             checked = collection.check(document.text, options=options, store=under if job.store else None)
         checked = replace(checked, missing=document.missing, not_checked=document.inside)
     answer(
-        job, checked.to_dict, lambda console: _show(console, job, checked, is_empty=is_empty),
+        job, checked, lambda console: _show(console, job, checked, is_empty=is_empty),
         rows=lambda: checked.table, row="document",
     )  # fmt: skip
     raise click.exceptions.Exit(EXIT_CODES[checked.verdict])

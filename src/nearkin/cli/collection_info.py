@@ -64,7 +64,7 @@ def info(job: InfoCommand) -> None:
 
     with OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened:
         counts = info_of(opened)
-    answer(job, counts.to_dict, lambda console: console.say(info_facts(counts)))
+    answer(job, counts, lambda console: console.say(info_facts(counts)))
 
 
 class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -73,8 +73,6 @@ class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def waves(job: WavesCommand) -> None:
     """List the waves."""
-    from dataclasses import asdict
-
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access
@@ -87,7 +85,7 @@ def waves(job: WavesCommand) -> None:
     ):
         listed = waves_of(connection)
     answer(
-        job, lambda: [asdict(wave) for wave in listed], lambda console: _show_waves(console, listed),
+        job, listed, lambda console: _show_waves(console, listed),
         rows=lambda: table_of_waves(listed), row="wave",
     )  # fmt: skip
 
@@ -118,7 +116,7 @@ def fsck(job: FsckCommand) -> None:
 
     with opened_with_bars(job) as collection:
         checked = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
-    answer(job, checked.to_dict, lambda console: console.say(fsck_facts(checked)))
+    answer(job, checked, lambda console: console.say(fsck_facts(checked)))
     if not checked.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)
 
@@ -156,7 +154,7 @@ def install(job: InstallCommand) -> None:
 
     with working(job) as bars, OpenedCollection.open(job.collection, access=Access(job.wait), progress=bars) as opened:
         installed = put(opened)
-    answer(job, installed.to_dict, lambda console: console.say(_facts(installed)))
+    answer(job, installed, lambda console: console.say(_facts(installed)))
 
 
 def _facts(installed: Installed) -> list[Fact]:

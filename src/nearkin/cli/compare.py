@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -137,7 +137,7 @@ def compare(job: CompareCommand) -> None:
         _WRITERS[job.out.suffix.lower()](answered, job.out)
         if not job.is_silent:
             click.echo(f"wrote {reveal_line(str(job.out))}", err=True)
-    answer(job, answered.to_dict, lambda console: _show(console, answered))
+    answer(job, answered.as_json, lambda console: _show(console, answered))
 
 
 def _write_html(compared: _Answer, out: Path) -> None:
@@ -170,7 +170,7 @@ class _Answer:
     texts: tuple[str, str]
     comparison: Comparison
     facts: list[Fact]
-    to_dict: Callable[[], dict[str, object]]
+    as_json: object
     missing: Sequence[Fact] = ()
 
 
@@ -198,7 +198,7 @@ def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
         comparison=found.comparison,
         facts=text_similarity_facts(found),
         missing=[*missing_facts(file_a, read_a.missing), *missing_facts(file_b, read_b.missing)],
-        to_dict=lambda: {
+        as_json={
             "a": {"file": file_a, "missing": read_a.missing},
             "b": {"file": file_b, "missing": read_b.missing},
             **found.to_dict(),
@@ -225,7 +225,7 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
         texts=texts,
         comparison=compared.comparison,
         facts=similarity_facts(compared),
-        to_dict=compared.to_dict,
+        as_json=compared,
     )
 
 
@@ -248,8 +248,8 @@ def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path
         comparison=similarity.comparison,
         facts=text_similarity_facts(similarity),
         missing=[*missing_facts(str(file), document.missing)],
-        to_dict=lambda: {
-            "a": stored.document.to_dict(),
+        as_json={
+            "a": stored.document,
             "b": {"file": str(file), "missing": document.missing},
             **similarity.to_dict(),
         },
@@ -295,7 +295,7 @@ def versions(job: VersionsCommand) -> None:
     first = versions_found if job.out is None else versions_found.first(job.limit)
     answer(
         job,
-        first.to_dict,
+        first,
         lambda console: _show_versions(console, first),
         rows=lambda: versions_found.table,
         row="version",

@@ -62,7 +62,7 @@ def dedup(job: DedupCommand) -> None:
             engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: print_summary(console, manifest, job.out))
+    answer(job, manifest, lambda console: print_summary(console, manifest, job.out))
 
 
 def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
@@ -140,4 +140,4 @@ def regroup(job: RegroupCommand) -> None:
         )  # fmt: skip
         print_summary(console, manifest, where, more)
 
-    answer(job, manifest.as_stored, print_answer)
+    answer(job, manifest, print_answer)

@@ -42,7 +42,7 @@ def doctor(job: PrintOptions) -> None:
             rows[f"extra {extra}"] = _in_words(versions) if all(versions.values()) else _missing(versions)
         console.say(Fact(name, value) for name, value in rows.items())
 
-    answer(job, lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show)
+    answer(job, {"machine": machine, "libraries": libraries, "extras": extras}, show)
 
 
 def _machine() -> dict[str, object]:

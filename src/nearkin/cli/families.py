@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,6 @@ def families(job: FamiliesCommand) -> None:
     request, out = ReadingRequest.from_options(job.inputs, job), job.out
     delivery, resources = job.part(Delivery), Resources.of(job.threads, job.memory)
     groups: CollectionGroups | None = None
-    to_dict: Callable[[], Mapping[str, object]]
     with working(job) as bars:
         if job.overlay is not None and is_one_collection(request):
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
@@ -72,14 +70,14 @@ def families(job: FamiliesCommand) -> None:
                 request, out, threshold=job.threshold, is_read_only=job.read_only, delivery=delivery,
                 resources=resources, progress=bars,
             )  # fmt: skip
-            manifest, groups, to_dict = result.manifest, result.groups, result.to_dict
+            manifest, groups, summary = result.manifest, result.groups, result.to_dict()
         elif job.read_only:
             raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
             manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
-            to_dict = manifest.as_stored
+            summary = manifest.as_stored()
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, to_dict, lambda console: _show(console, manifest, groups, out))
+    answer(job, summary, lambda console: _show(console, manifest, groups, out))
 
 
 def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
@@ -130,7 +128,7 @@ def threads(job: ThreadsCommand) -> None:
             report=job.report, progress=bars,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show_threads(console, manifest, job.out))
+    answer(job, manifest, lambda console: _show_threads(console, manifest, job.out))
 
 
 def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
@@ -186,7 +184,7 @@ def passages(job: PassagesCommand) -> None:
             resources=Resources.of(job.threads, job.memory), progress=bars, engine=engine,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show_passages(console, manifest, job.out))
+    answer(job, manifest, lambda console: _show_passages(console, manifest, job.out))
 
 
 def _show_passages(console: Printer, manifest: PassagesManifest, out: Path) -> None:

@@ -90,7 +90,7 @@ def groups(job: GroupsCommand) -> None:
         if job.since is not None:
             changed = groups_since(collection.opened, job.since, tolerance)
             answer(
-                job, changed.to_dict, lambda console: _show_since(console, changed, job.limit),
+                job, changed, lambda console: _show_since(console, changed, job.limit),
                 rows=lambda: coded(collection, changed.documents), row="change",
             )  # fmt: skip
             return
@@ -99,7 +99,7 @@ def groups(job: GroupsCommand) -> None:
             n_rows = write_group_overlay(collection, grouped.members, job.overlay, job.out)
             say_written(job, n_rows, "row", job.out)
         rows = (lambda: coded(collection, grouped.members)) if job.overlay is None else None
-        answer(job, grouped.to_dict, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
+        answer(job, grouped, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
     if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
 
@@ -200,14 +200,14 @@ def conflicts(job: ConflictsCommand) -> None:
         )
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     answer(
-        job, lambda: {**found.to_dict(), **of_labels}, lambda console: _show_conflicts(console, found, job.limit, read),
+        job, found.to_dict() | of_labels, lambda console: _show_conflicts(console, found, job.limit, read),
         rows=lambda: rows, row="conflict",
     )  # fmt: skip
 
 
 def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
+    from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
     from nearkin.wording import distance_text, share_text
 
@@ -234,8 +234,7 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
                 highlight=False,
                 soft_wrap=True,
             )
-        letters_only = is_letters_only(conflict.jaccard, all_conflicts.tolerance)
-        remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if letters_only else ""
+        remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if conflict.is_letters_only else ""
         console.print(
             f"  [bold yellow]'{shown(conflict.label_a)}'[/] {shown(conflict.a)}  ≠  "
             f"[bold]'{shown(conflict.label_b)}'[/] {shown(conflict.b)}  "

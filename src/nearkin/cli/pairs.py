@@ -80,7 +80,7 @@ def pairs(job: PairsCommand) -> None:
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show(console, manifest, job.out))
+    answer(job, manifest, lambda console: _show(console, manifest, job.out))
 
 
 def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
@@ -193,11 +193,8 @@ def plan_pairs(job: PlanPairsCommand) -> None:
         question = forecast.question_without_samples(*job.n_documents, options, cores=job.cores, costs=Costs())
         planned = plan_without_documents(question, options)
     needs = cluster_needs(question, planned.search, planned.prediction) if job.engine == "spark" else None
-    answer(
-        job,
-        lambda: forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs),
-        lambda console: _show_pairs(console, question, planned, options, sampled, needs),
-    )
+    summary = forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs)
+    answer(job, summary, lambda console: _show_pairs(console, question, planned, options, sampled, needs))
 
 
 def _show_pairs(
@@ -251,11 +248,8 @@ def plan_corpus(job: PlanCorpusCommand) -> None:
             request, options, n_documents=job.n_documents, resources=Resources.of(job.threads), progress=bars
         )
     needs = cluster_needs(prediction, options, job.cores) if job.engine == "spark" else None
-    answer(
-        job,
-        lambda: forecast_as_stored(prediction, options) | _summary_of(needs),
-        lambda console: _show_corpus(console, prediction, options, needs, job.cores),
-    )
+    summary = forecast_as_stored(prediction, options) | _summary_of(needs)
+    answer(job, summary, lambda console: _show_corpus(console, prediction, options, needs, job.cores))
 
 
 def _show_corpus(

@@ -171,7 +171,7 @@ def users(job: UsersCommand) -> None:
         return
     known_users = read_users(path) if name is None else _changed(path, action, name, role, label)
     summary = {"file": str(path), "users": [user.without_secrets() for user in known_users.users]}
-    answer(job, lambda: summary, lambda console: _show(console, known_users, path))
+    answer(job, summary, lambda console: _show(console, known_users, path))
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.signing import SigningRecord
     from nearkin.manifests.stored import DamagedFile
-    from nearkin.stages.signatures.statistics import Statistics
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
 
@@ -61,7 +60,7 @@ def sign(job: SignCommand) -> None:
             ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
             resources=Resources.of(job.threads), progress=bars,
         )  # fmt: skip
-    answer(job, signed.as_stored, lambda console: _show(console, signed, job.out))
+    answer(job, signed, lambda console: _show(console, signed, job.out))
 
 
 def _show(console: Printer, record: SigningRecord, out: Path) -> None:
@@ -121,36 +120,20 @@ def statistics(job: StatisticsCommand) -> None:
             job.normalise.ignored.say_not_found(bars.say)
             damaged = texts.damaged_files
     save(frequencies, job.out)
-    answer(
-        job,
-        lambda: _summary(frequencies, damaged),
-        lambda console: _show_statistics(console, frequencies, damaged, job.out),
-    )
-
-
-def _summary(frequencies: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
-    return {
-        "command": "statistics",
-        "documents": frequencies.n_documents,
-        "features": len(frequencies.hashes),
-        "occurrences": frequencies.n_occurrences,
-        "of": frequencies.features,
-        "fingerprint": frequencies.fingerprint,
-        "damaged_files": [file.as_stored() for file in damaged],
-    }
-
-
-def _show_statistics(console: Printer, frequencies: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
-    from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact, damage_facts
-
     counts = {
-        "documents": frequencies.n_documents,
-        "features": len(frequencies.hashes),
+        "documents": frequencies.n_documents, "features": len(frequencies.hashes),
         "occurrences": frequencies.n_occurrences,
-    }
-    console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
-    say_place(console, f"Statistics {frequencies.fingerprint}", out)
+    }  # fmt: skip
+    about = {"command": "statistics", "of": frequencies.features, "fingerprint": frequencies.fingerprint}
+
+    def show(console: Printer) -> None:
+        from nearkin.cli.printing import say_place
+        from nearkin.reports.facts.fact import Fact, damage_facts
+
+        console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
+        say_place(console, f"Statistics {frequencies.fingerprint}", job.out)
+
+    answer(job, about | counts | {"damaged_files": damaged}, show)
 
 
 INDEX_HELP = """
@@ -259,7 +242,7 @@ def neighbours(job: NeighboursCommand) -> None:
                 SignatureFile.load(job.signatures), job.query, job.distance, resources=resources, progress=bars
             )
         columns = near.select(["id", "name", "distance"])
-        answer(job, columns.to_pylist, lambda console: _show_neighbours(console, near))
+        answer(job, columns.to_pylist(), lambda console: _show_neighbours(console, near))
         return
     if job.out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
@@ -269,7 +252,7 @@ def neighbours(job: NeighboursCommand) -> None:
             SignatureFile.load(job.signatures), None if job.against is None else SignatureFile.load(job.against),
             job.out, job.distance, verification=verification, equal=job.equal, resources=resources, progress=bars,
         )  # fmt: skip
-    answer(job, all_pairs.summary, lambda console: _show_pairs(console, all_pairs, job.out))
+    answer(job, all_pairs.summary(), lambda console: _show_pairs(console, all_pairs, job.out))
 
 
 def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) -> None:

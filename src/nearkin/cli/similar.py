@@ -88,9 +88,9 @@ def similar(job: SimilarCommand) -> None:
         documents = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
         rows = None if job.out is None else coded(collection, documents.table)
     first, name = documents.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
-    summary = first.to_dict() if job.file is None else {**first.to_dict(), "missing": missing}
+    summary = first if job.file is None else first.to_dict() | {"missing": missing}
     answer(
-        job, lambda: summary, lambda console: _show(console, first, name, missing=missing),
+        job, summary, lambda console: _show(console, first, name, missing=missing),
         rows=lambda: rows, row="document",
     )  # fmt: skip
 
@@ -203,13 +203,13 @@ def search(job: SearchCommand) -> None:
         rows = None if job.out is None else coded(collection, documents.table)
     first = documents.first(job.limit)
     answer(
-        job, first.to_dict, lambda console: _show_found(console, first, job.wave),
+        job, first, lambda console: _show_found(console, first, job.wave),
         rows=lambda: rows, row="document",
     )  # fmt: skip
 
 
 def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
-    listed = [saved_search.to_dict() for saved_search in saved]
+    names = ("name", "query", "by", "at")
 
     def show(console: Printer) -> None:
         from nearkin.reports.facts.fact import Table
@@ -223,11 +223,9 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
     def rows() -> pa.Table:
         import pyarrow as pa
 
-        return pa.table(
-            {name: [saved_search[name] for saved_search in listed] for name in ("name", "query", "by", "at")}
-        )
+        return pa.table({name: [getattr(saved_search, name) for saved_search in saved] for name in names})
 
-    answer(job, lambda: {"searches": listed}, show, rows=rows, row="search")
+    answer(job, {"searches": saved}, show, rows=rows, row="search")
 
 
 def query_of(words: Sequence[str]) -> str:

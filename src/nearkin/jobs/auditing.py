@@ -25,7 +25,7 @@ from nearkin.paths import is_like_a_server, path_of
 from nearkin.planning.evaluation import DISTANCE, Evaluated
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
-from nearkin.tabular import Histogram, Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, as_json, histogram
 from nearkin.wording import share_text
 from nearkin.workflows.auditing.evaluating import evaluate as compared
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource
@@ -281,7 +281,7 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
         points = points.set_column(0, "threshold", points["threshold"].cast(pa.int64()))
     return EvaluationResult(
         precision=first.total.precision, recall=first.total.recall, f1=first.total.f1, threshold=first.best.threshold,
-        best_f1=first.best.f1, curve=points, manifest=evaluated.to_dict(),
+        best_f1=first.best.f1, curve=points, manifest=as_json(evaluated),
     )  # fmt: skip
 
 

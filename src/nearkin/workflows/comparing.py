@@ -17,11 +17,12 @@ from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import parse_shingling
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.tabular import AnswerRecord
 from nearkin.wording import share_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedTexts:
+class ComparedTexts(AnswerRecord):
     """The differences between two texts, and how similar they are.
 
     Parameters
@@ -47,17 +48,6 @@ class ComparedTexts:
         edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity)
         jaccard = share_text(self.jaccard)
         return f"ComparedTexts({counted(self.comparison.n_differences, 'difference')}; Jaccard {jaccard}, edit {edit})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "edit_similarity": self.edit_similarity,
-            "jaccard": self.jaccard,
-            "containment_a_in_b": self.containment_a_in_b,
-            "containment_b_in_a": self.containment_b_in_a,
-            "shingle": self.shingle,
-            "comparison": self.comparison.to_json(),
-        }
 
 
 @checking_arguments

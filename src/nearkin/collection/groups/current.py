@@ -24,7 +24,6 @@ from nearkin.collection.groups.grouping import regroup, similarity_by
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import document_rows, rows_where
 from nearkin.collection.stored.group_state import GroupState, principals_over_time
@@ -36,7 +35,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, loads, members, waves
-from nearkin.tabular import Histogram, Tabular, counts_of
+from nearkin.tabular import AnswerRecord, Histogram, Tabular, counts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

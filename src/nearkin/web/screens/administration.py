@@ -39,6 +39,7 @@ from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
 from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
+from nearkin.tabular import as_json
 from nearkin.web.current import AUDITED
 from nearkin.web.jobs import Job
 from nearkin.web.queries import ListPage
@@ -60,7 +61,7 @@ class JobsQuery(msgspec.Struct, kw_only=True):
 def jobs(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """List the latest jobs."""
     listed = service.jobs.listed()
-    return ScreenAnswer("jobs.html.j2", _values(listed, JobsQuery()), {"jobs": msgspec.to_builtins(listed)})
+    return ScreenAnswer("jobs.html.j2", _values(listed, JobsQuery()), {"jobs": listed})
 
 
 def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
@@ -68,7 +69,7 @@ def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
     listed = service.jobs.listed()
     if query.is_running:
         listed = [job for job in listed if not job.is_over]
-    return ScreenAnswer("job_list.html.j2", _values(listed, query), {"jobs": msgspec.to_builtins(listed)})
+    return ScreenAnswer("job_list.html.j2", _values(listed, query), {"jobs": listed})
 
 
 def running_jobs(service: ReviewService) -> dict[str, object]:
@@ -143,7 +144,7 @@ def log(service: ReviewService, query: LogQuery) -> ScreenAnswer:
         "n_documents": _MAX_DOCUMENTS,
         "can_undo": lambda activity: activity.undone_by is None and activity.kind not in OF_DOCUMENTS,
     }
-    data = {"n_found": len(listed), "activities": [activity.to_dict() for activity in shown]}
+    data = {"n_found": len(listed), "activities": shown}
     return ScreenAnswer("log.html.j2", values, data)
 
 
@@ -184,7 +185,7 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
     listed, made = service.collection.log(), service.audits.made
     with service.collection.opened.store.reading() as connection:
         looks = second_looks(connection)
-    log = [activity.to_dict() for activity in listed]
+    log = as_json(listed)
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -195,9 +196,9 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
             "by_kind": dict(sorted(Counter(str(activity["kind"]) for activity in log).items())),
             "sha256": digest_of(log),
         },
-        "second_looks": [look.to_dict() for look in looks],
+        "second_looks": as_json(looks),
         "integrity": _integrity(service) if query.is_checked else None,
-        "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
+        "audits": None if made is None else as_json(made) | {"is_outdated": service.audits.are_outdated(made)},
     }
     sha256 = digest_of(data)
     values = {

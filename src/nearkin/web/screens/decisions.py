@@ -22,6 +22,7 @@ from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.facts.activities import in_words
 from nearkin.reports.facts.queries import unlabelled_facts
+from nearkin.tabular import AnswerRecord
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, Screen
@@ -88,7 +89,7 @@ def _preview(result: ActivityResult, body: TagForm) -> ScreenAnswer:
         "n_shown": _MAX_SHOWN,
         "is_other": body.expected is not None,
     }
-    return ScreenAnswer("tag_preview.html.j2", values, result.to_dict())
+    return ScreenAnswer("tag_preview.html.j2", values, result)
 
 
 class SplitForm(GroupingQuery, kw_only=True):
@@ -237,20 +238,31 @@ class ConflictsQuery(GroupingQuery, kw_only=True):
     field: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LabelCount:
+    """A label of a group, and the number of documents with it."""
+
+    label: str
+    n_documents: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConflict:
+class GroupConflict(AnswerRecord):
     """Contradicting tags of one group.
 
     Parameters
     ----------
     conflicts
         At least one; the most similar texts first.
-    labels : tuple of (str, int)
-        Labels and numbers of documents, that of most documents first.
+    labels
+        That of most documents first.
     """
 
+    hidden = ("conflicts",)
+    computed = ("group=worst.group", "majority_label=worst.majority_label", "odd_ids")
+
     conflicts: tuple[Conflict, ...]
-    labels: tuple[tuple[str, int], ...]
+    labels: tuple[LabelCount, ...]
 
     @property
     def worst(self) -> Conflict:
@@ -261,15 +273,6 @@ class GroupConflict:
     def odd_ids(self) -> list[str]:
         """Documents that do not have the majority's label."""
         return list(dict.fromkeys(conflict.a.doc_id for conflict in self.conflicts))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "group": self.worst.group,
-            "majority_label": self.worst.majority_label,
-            "labels": [{"label": label, "n_documents": n} for label, n in self.labels],
-            "odd_ids": self.odd_ids,
-        }
 
 
 def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
@@ -296,9 +299,11 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else listed.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
     }
-    data = listed.to_dict() | {"field": field, "is_sensitive": is_sensitive, "families": families}
-    data["two_values"] = [disagreement.to_dict() for disagreement in two]
-    data["groups"] = [row.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for row in rows]
+    no_proposal: dict[str, object] = {"majority_label": None, "odd_ids": []} if is_sensitive else {}
+    data = listed.to_dict() | {
+        "field": field, "is_sensitive": is_sensitive, "families": families, "two_values": two,
+        "groups": [row.to_dict() | no_proposal for row in rows],
+    }  # fmt: skip
     return ScreenAnswer("conflicts.html.j2", values, data)
 
 
@@ -344,8 +349,8 @@ def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
     for _, of_group in groupby(all_conflicts.conflicts, key):
         members = tuple(of_group)
         odd = Counter(member.label_a for member in members)
-        majority = (members[0].majority_label, members[0].n_with_majority_label)
-        rows.append(GroupConflict(conflicts=members, labels=(majority, *odd.most_common())))
+        labels = (members[0].majority_label, members[0].n_with_majority_label), *odd.most_common()
+        rows.append(GroupConflict(conflicts=members, labels=tuple(LabelCount(*label) for label in labels)))
     return rows[:-1] if all_conflicts.n_found > len(all_conflicts.conflicts) and len(rows) > 1 else rows
 
 

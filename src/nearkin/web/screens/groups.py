@@ -47,6 +47,7 @@ from nearkin.reports.comparison import comparison_fragment
 from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.fact import warning
 from nearkin.reports.facts.queries import later_facts, tolerance_facts
+from nearkin.tabular import as_json
 from nearkin.web.jobs import Job, JobProgress
 from nearkin.web.later import NotYet, state_of_groups
 from nearkin.web.queries import GroupingQuery, ListPage, OverlayQuery, SizesQuery
@@ -99,7 +100,7 @@ def _parameters(service: ReviewService, query: OverlayQuery, n_documents: int, n
         stored = stored_groups(connection, query.tolerance, limit=1)
     parameters = {
         **service.parameters("/groups.zip", query),
-        **query.tolerance.to_dict(),
+        **as_json(query.tolerance),
         "n_groups": stored.n_groups,
         "n_documents_in_groups": stored.n_documents,
         "n_documents_added_since": stored.n_not_grouped,
@@ -217,7 +218,7 @@ def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
         "quick_tags": keyed,
         **({} if beside is None else beside.values),
     }
-    return ScreenAnswer("group.html.j2", values, group.to_dict())
+    return ScreenAnswer("group.html.j2", values, group)
 
 
 class DifferencesQuery(GroupingQuery, kw_only=True):
@@ -263,7 +264,7 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
         "facts": similarity_facts(pair),
         "fragment": Markup(comparison_fragment(pair.comparison)),  # it escapes the texts
     }
-    return ScreenAnswer("group_member.html.j2", values, pair.to_dict())
+    return ScreenAnswer("group_member.html.j2", values, pair)
 
 
 def compared(service: ReviewService, a: str, b: str, **options: Any) -> ComparedDocuments:
@@ -374,8 +375,7 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
 def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
     """Say whether the list can be exported; the part of the page that is replaced while texts are compared."""
     values = _export(service, query)
-    job = values["job_of_all"]
-    data = {"n_not_compared": values["n_not_compared"], "job": None if job is None else msgspec.to_builtins(job)}
+    data = {"n_not_compared": values["n_not_compared"], "job": values["job_of_all"]}
     return ScreenAnswer("representatives_export.html.j2", values, data)
 
 

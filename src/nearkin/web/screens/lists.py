@@ -41,7 +41,7 @@ def search(service: ReviewService, query: SearchQuery) -> ScreenAnswer:
     if not query.q.strip():
         saved = collection.saved_searches()
         nothing = {"query": "", "found": None, "is_id": False, "saved": saved}
-        return ScreenAnswer("search.html.j2", nothing, {"saved": [saved_search.to_dict() for saved_search in saved]})
+        return ScreenAnswer("search.html.j2", nothing, {"saved": saved})
     documents = collection.search(query.q, wave=query.wave)
     values = {
         "query": query.q,
@@ -169,11 +169,11 @@ def home(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
         "asked": query,
     }
     data = {
-        "info": counts.to_dict(),
+        "info": counts,
         "n_with_same_text": info.n_with_same_text,
         "n_exceptions": info.n_exceptions,
         "conflicts": conflicts,
-        "groups": groups.to_dict(),
+        "groups": groups,
         "tags": [{"field": tag.field, "value": tag.value, "n_documents": tag.n_documents} for tag in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
@@ -257,7 +257,7 @@ def threads(service: ReviewService, query: ThreadsQuery) -> ScreenAnswer:
         "is_outdated": values["is_outdated"],
         "n_mails_stored": stored.n_mails,
         "n_threads": 0 if threads_found is None else threads_found.n_threads,
-        "threads": [msgspec.to_builtins(card) for card in cards],
+        "threads": cards,
     }
     return ScreenAnswer("threads_of_mails.html.j2", values, data)
 
@@ -281,7 +281,7 @@ def thread(service: ReviewService, query: ThreadQuery) -> ScreenAnswer:
     before, after = threads_found.neighbours(card.number)
     rows = [row for row in card.rows if row.reason or not query.inclusive]
     values = {"card": card, "rows": rows, "before": before, "after": after}
-    return ScreenAnswer("thread.html.j2", values, msgspec.to_builtins(card))
+    return ScreenAnswer("thread.html.j2", values, card)
 
 
 def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
