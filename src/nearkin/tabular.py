@@ -118,7 +118,7 @@ def _of_record(record: Any) -> dict[str, object]:
     for name, path in json_names(type(record)).items():  # type: ignore[arg-type]  # mypy: a class is hashable
         value: Any = record
         for step in path.split("."):
-            value = value and getattr(value, step)
+            value = None if value is None else getattr(value, step)
         if value is not msgspec.UNSET:
             is_flat = name in FLAT and path == name and is_dataclass(value)
             values |= as_json(value) if is_flat else {name: as_json(value)}
