@@ -79,11 +79,11 @@ align = CommandGroup(
     _HELP,
     {
         "Commands": (
-            CommandEntry("train", "Learn a table from parallel sentences", "align", "TRAIN_HELP"),
-            CommandEntry("dictionary", "Make a table from a dictionary", "align", "DICTIONARY_HELP"),
-            CommandEntry("merge", "Merge tables of several corpora", "align", "MERGE_HELP"),
-            CommandEntry("prune", "Drop unlikely translations from a table", "align", "PRUNE_HELP"),
-            CommandEntry("show", "List the translations of a word", "align", "SHOW_HELP"),
+            CommandEntry("train", "Learn a table from parallel sentences", "align"),
+            CommandEntry("dictionary", "Make a table from a dictionary", "align"),
+            CommandEntry("merge", "Merge tables of several corpora", "align"),
+            CommandEntry("prune", "Drop unlikely translations from a table", "align"),
+            CommandEntry("show", "List the translations of a word", "align"),
         )
     },
     default="train",

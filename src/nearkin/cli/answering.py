@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from nearkin.cli.bars import Bars
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
+    from nearkin.manifests.stored import Manifest
     from nearkin.options.collection import PlaceOptions
     from nearkin.options.running import PrintOptions
+    from nearkin.reports.facts.fact import Fact, Table
 
 
 @contextmanager
@@ -87,6 +89,24 @@ def answer(
         from nearkin.cli.printing import Printer, WarningsOnly
 
         show(WarningsOnly() if options.quiet else Printer())
+
+
+def answer_run(
+    options: PrintOptions, manifest: Manifest, out: Path, first: str, facts: Iterable[Fact], costs: Iterable[Fact],
+    *, table: Table | None = None, summary: object = None, after: Iterable[Fact] = (),
+) -> None:  # fmt: skip
+    """Print the answer of a run, and which of its files to open first; warn if it could not write its page."""
+    from nearkin.cli.printing import say_results, warn_of_report
+
+    def show(console: Printer) -> None:
+        if table is not None:
+            console.show(table)
+        console.say(facts, costs)
+        console.say(after)
+        say_results(console, out, first)
+
+    warn_of_report(manifest.report_problem, is_silent=options.is_silent)
+    answer(options, summary or manifest, show)
 
 
 def check_free(

@@ -40,7 +40,7 @@ Examples:
 
   nearkin show matter lease-17 --text-only > lease-17.txt
 """
-LIST_HELP = """
+LIST_DOCUMENTS_HELP = """
 List the documents of a collection that meet all given conditions.
 
 --group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \

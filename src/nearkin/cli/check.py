@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,9 +18,7 @@ from nearkin.options.check import CheckCommand
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.check_in.results import Checked, CheckOptions
-    from nearkin.collection.collection import Collection
     from nearkin.options.check import CheckCommand
-    from nearkin.runs.progress import Progress
     from nearkin.workflows.collection.check_stream import LineAnswer
 
 
@@ -123,6 +120,7 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.collection.check_in.results import CheckInMany
+    from nearkin.collection.collection import Collection
     from nearkin.paths import printable
     from nearkin.reports.facts.queries import stream_facts
     from nearkin.runs.files import writing
@@ -140,13 +138,14 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     with (
         working(job) as bars,
         _opened(job.checked_file) as stream,
-        _opened_collection(job, bars) as target,
+        Collection.open(
+            job.collection, create=job.store, wait=job.wait, read_only=job.read_only, progress=bars
+        ) as collection,
         _kept_file(kept) as kept_file,
     ):
 
         def answered(answers: Sequence[LineAnswer]) -> None:
             """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
-            target.say_created(answers)
             lines = b"".join(
                 checked_line.data.rstrip(b"\r") + b"\n" for checked_line in answers if checked_line.is_kept
             )
@@ -161,47 +160,11 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
                 sys.stdout.write("".join(lines_out))
                 sys.stdout.flush()
 
-        summary = check_stream(
-            target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
-        )
+        summary = check_stream(collection, stream, answered, options=options, store=store, columns=columns, rules=rules)
     if job.as_json:
         click.echo(json.dumps(summary.to_dict()), err=True)
     else:
         (WarningsOnly() if job.quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    collection: Callable[[], Collection]
-    say_created: Callable[[Sequence[LineAnswer]], None]
-
-
-@contextlib.contextmanager
-def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import MissingCollectionError
-
-    with contextlib.ExitStack() as opened:
-        existing, made = None, list[Collection]()
-        try:
-            existing = opened.enter_context(
-                Collection.open(job.collection, wait=job.wait, read_only=job.read_only, progress=bars)
-            )
-        except MissingCollectionError:
-            if not job.store:
-                raise
-
-        def create() -> Collection:
-            made.append(
-                opened.enter_context(Collection.open(job.collection, create=True, wait=job.wait, progress=bars))
-            )
-            return made[0]
-
-        def say_created(answers: Sequence[LineAnswer]) -> None:
-            if made and any(line.answer.checked is not None for line in answers):
-                bars.say(f"created the collection {made.pop().place}")
-
-        yield _Target(cache(lambda: existing or create()), say_created)
 
 
 @contextlib.contextmanager

@@ -134,11 +134,7 @@ Example:
 sql = CommandGroup(
     "sql",
     "Query a collection in PostgreSQL in plain SQL.",
-    {
-        "Commands": [
-            CommandEntry("install", "Install functions and views in PostgreSQL", "collection_info", "INSTALL_HELP")
-        ]
-    },
+    {"Commands": [CommandEntry("install", "Install functions and views in PostgreSQL", "collection_info")]},
 )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, answer_run, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Same, argument, option
@@ -18,7 +17,6 @@ from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, Pri
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.manifests.pairs import PairsManifest
     from nearkin.options.dedup import DedupOptions
     from nearkin.options.pairs import PairOptions
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
@@ -67,7 +65,8 @@ class PairsCommand(DirectoryCommand, EngineOptions, PairsJob):
 
 def pairs(job: PairsCommand) -> None:
     """Find similar pairs."""
-    from nearkin.cli.printing import warn_of_report
+    from nearkin.reports.facts.jobs import cost_facts
+    from nearkin.reports.pairs import pairs_facts, sides_table
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
     from nearkin.workflows.resources import Resources
@@ -79,19 +78,8 @@ def pairs(job: PairsCommand) -> None:
             given, job.out, job.part(PairOptions), job.known, resume=job.resume, overwrite=job.overwrite,
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest, lambda console: _show(console, manifest, job.out))
-
-
-def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
-    from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.jobs import cost_facts
-    from nearkin.reports.pairs import pairs_facts, sides_table
-
-    console.show(sides_table(manifest))
-    n_documents = manifest.left.n_documents + manifest.right.n_documents
-    console.say(pairs_facts(manifest), cost_facts(manifest.stages, n_documents))
-    say_results(console, out, "pairs.tsv")
+    costs = cost_facts(manifest.stages, manifest.left.n_documents + manifest.right.n_documents)
+    answer_run(job, manifest, job.out, "pairs.tsv", pairs_facts(manifest), costs, table=sides_table(manifest))
 
 
 plan = CommandGroup(
@@ -99,10 +87,8 @@ plan = CommandGroup(
     "Predict the recall and the cost of a search before it is run.",
     {
         "Commands": (
-            CommandEntry(
-                "pairs", "Predict a search for similar pairs of two corpora", "pairs", "PAIRS_HELP", "plan_pairs"
-            ),
-            CommandEntry("corpus", "Predict a run of nearkin dedup", "pairs", "CORPUS_HELP", "plan_corpus"),
+            CommandEntry("pairs", "Predict a search for similar pairs of two corpora", "pairs", "plan_pairs"),
+            CommandEntry("corpus", "Predict a run of nearkin dedup", "pairs", "plan_corpus"),
         )
     },
 )
@@ -136,7 +122,7 @@ def _show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_do
     console.say(cluster_facts(needs, n_cores))
 
 
-PAIRS_HELP = """
+PLAN_PAIRS_HELP = """
 Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
 time and memory.
 
@@ -211,7 +197,7 @@ def _show_pairs(
     _show_needs(console, needs, question.cores, question.n_documents)
 
 
-CORPUS_HELP = """
+PLAN_CORPUS_HELP = """
 Predict the search that nearkin dedup makes in a large corpus, from a sample of this corpus: the recall, and the \
 number of unrelated pairs that are compared. With --engine spark, also predict the memory, disk and network traffic of \
 a cluster. Time is not predicted.
