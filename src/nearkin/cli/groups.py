@@ -213,33 +213,21 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
 
     before = None
     for conflict in all_conflicts.conflicts[:limit]:
-        edit, jaccard, distance = (
-            share_text(conflict.edit_similarity),
-            share_text(conflict.jaccard),
-            conflict.relative_distance,
-        )
         key = conflict.group, conflict.majority_label, None if conflict.group is not None else conflict.a.content
         if key != before:
             before, name = key, "in no group" if conflict.group is None else f"group {conflict.group}"
-            n, first = conflict.n_with_majority_label, f"[bold]'{shown(conflict.majority_label)}'[/]"
-            labels = f"{n:,} with {first}"
-            tie = f"tie, so the label of the document stored first, {first}, counts as the label of the group"
-            if conflict.is_tie and conflict.n_documents == 2 * n:
-                others = f"{n:,} with '{shown(conflict.label_a)}'"
-                labels += f", {others}; {tie}"
-            elif conflict.is_tie and conflict.n_documents > 1:
-                labels += f"; {tie}"
+            tie = " (tie: the label of the document stored first)" * conflict.is_tie
             console.print(
-                f"{name}: [bold]{counted(conflict.n_documents, 'labelled document')}[/], {labels}",
-                highlight=False,
-                soft_wrap=True,
-            )
+                f"{name}: [bold]{conflict.n_documents:,} labelled[/], {conflict.n_with_majority_label:,} with "
+                f"[bold]'{shown(conflict.majority_label)}'[/]{tie}",
+                highlight=False, soft_wrap=True,
+            )  # fmt: skip
         remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if conflict.is_letters_only else ""
         console.print(
             f"  [bold yellow]'{shown(conflict.label_a)}'[/] {shown(conflict.a)}  ≠  "
             f"[bold]'{shown(conflict.label_b)}'[/] {shown(conflict.b)}  "
-            f"[dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
-            + (f"  [yellow]({remark})[/]" if remark else ""),
+            f"[dim]Jaccard {share_text(conflict.jaccard)}  edit {share_text(conflict.edit_similarity)}  "
+            f"γ {distance_text(conflict.relative_distance)}[/]" + (f"  [yellow]({remark})[/]" if remark else ""),
             highlight=False,
             soft_wrap=True,
         )
@@ -247,12 +235,5 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
             say_passage(console, conflict.passage, n_differences=conflict.n_differences, n_moves=conflict.n_moves)
         else:
             console.print(f"    [dim]{without_passage(conflict)}[/]", highlight=False, soft_wrap=True)
-    facts = conflicts_facts(
-        all_conflicts,
-        n_shown=limit,
-        label_column=read.label_column,
-        id_column=read.id_column,
-        n_without_label=read.n_without_label,
-        is_bare=read.is_bare,
-    )
-    console.say(facts)
+    about = {name: getattr(read, name) for name in ("label_column", "id_column", "n_without_label", "is_bare")}
+    console.say(conflicts_facts(all_conflicts, n_shown=limit, **about))

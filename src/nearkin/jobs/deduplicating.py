@@ -64,14 +64,14 @@ class DedupResult(RunResult):
     kept: Any
 
     @classmethod
-    def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, in_memory: Documents = None) -> Self:
+    def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
         """Read the tables of a run."""
         tables: dict[str, Any] = {name: table_in(directory, name) for name in ("documents", "pairs", "groups")}
         documents = tables["documents"]
         return cls(
             **tables, manifest=manifest, out=out,
             against=table_in(directory, "against") if manifest.get("against_counts") is not None else None,
-            kept=only(documents if in_memory is None else in_memory, documents["keep"].to_numpy()),
+            kept=only(more.get("in_memory", documents), documents["keep"].to_numpy()),
         )  # fmt: skip
 
     def keep(self, documents: Documents) -> Any:
@@ -154,7 +154,7 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     resources = Resources.of(job.threads, job.memory)
     documents = readable_twice(documents)
     others = None if job.against is None else readable_twice(job.against, "against")
-    in_memory = None if paths_of(documents) is not None else documents
+    in_memory = {} if paths_of(documents) is not None else {"in_memory": documents}
     mine = progress if others is None else LabelledProgress("INPUT", progress)
     request = request_of(documents, job, columns=(job.text, job.id), keep_column=job.keep.column, progress=mine)
     other_request: ReadingRequest | None = None
@@ -172,4 +172,4 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
             request, directory, job.part(DedupOptions), against=other_request, resources=resources, progress=progress,
             delivery=job.part(Delivery),
         )  # fmt: skip
-        return DedupResult.read(directory, manifest.as_stored(), None if job.out is None else directory, in_memory)
+        return DedupResult.read(directory, manifest.as_stored(), None if job.out is None else directory, **in_memory)

@@ -12,6 +12,9 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import check_are_texts
+from nearkin.reports.facts.comparing import edit_fact
+from nearkin.reports.facts.fact import Fact
+from nearkin.reports.quantities import grams_text
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
@@ -43,6 +46,15 @@ class ComparedTexts(AnswerRecord):
     containment_a_in_b: float
     containment_b_in_a: float
     shingle: str
+
+    def facts(self) -> list[Fact]:
+        """Return the similarities."""
+        return [
+            edit_fact(self.edit_similarity),
+            Fact(f"Jaccard ({grams_text(self.shingle)})", share_text(self.jaccard)),
+            Fact("share of A in B", share_text(self.containment_a_in_b)),
+            Fact("share of B in A", share_text(self.containment_b_in_a)),
+        ]
 
     def __repr__(self) -> str:
         edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity)
