@@ -175,7 +175,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _ComparedText:
     """A text to compare, its name, and what JSON says of it; ``missing`` is what could not be read of its file."""
 
     name: str
@@ -184,14 +184,14 @@ class _Side:
     missing: str | None = None
 
     @classmethod
-    def of_file(cls, file: Path, encoding: str) -> _Side:
+    def of_file(cls, file: Path, encoding: str) -> _ComparedText:
         from nearkin.workflows.reading.one_text import read_one_document
 
         read = read_one_document(file, encoding)
         return cls(str(file), read.text, {"file": str(file), "missing": read.missing}, read.missing)
 
 
-def _compared_texts(job: CompareCommand, a: _Side, b: _Side) -> _Answer:
+def _compared_texts(job: CompareCommand, a: _ComparedText, b: _ComparedText) -> _Answer:
     from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
 
@@ -213,7 +213,7 @@ def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
         )
     for file in (file_a, file_b):
         check_input(file)
-    return _compared_texts(job, *(_Side.of_file(Path(file), job.encoding) for file in (file_a, file_b)))
+    return _compared_texts(job, *(_ComparedText.of_file(Path(file), job.encoding) for file in (file_a, file_b)))
 
 
 def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Answer:
@@ -238,10 +238,10 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
 def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path) -> _Answer:
     from nearkin.collection.collection import Collection
 
-    read = _Side.of_file(file, job.encoding)
+    read = _ComparedText.of_file(file, job.encoding)
     with Collection.open(place, read_only=job.read_only) as opened:
         stored = opened.details(doc_id, version=job.version_a)
-    return _compared_texts(job, _Side(str(stored.document), stored.text, stored.document), read)
+    return _compared_texts(job, _ComparedText(str(stored.document), stored.text, stored.document), read)
 
 
 def _show(console: Printer, compared: _Answer) -> None:

@@ -191,7 +191,8 @@ def _show_pairs(
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS
 
-    console.show(methods_table(question, planned))
+    ways = (planned.search, planned.prediction), *planned.alternatives
+    console.show(methods_table(ways, n_cores=question.cores))
     is_fixed = options.method != "auto"
     console.say(plan_facts(question, planned, sampled, is_fixed=is_fixed, min_pairs=MIN_PAIRS, max_pairs=MAX_PAIRS))
     _show_needs(console, needs, question.cores, question.n_documents)

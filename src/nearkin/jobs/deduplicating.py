@@ -20,7 +20,7 @@ from nearkin.jobs.documents import (
     readable_twice,
     request_of,
 )
-from nearkin.jobs.places import RunResult, directory_for, progress_of, table_in
+from nearkin.jobs.places import TablesOfRun, directory_for, progress_of, table_in
 from nearkin.options.declared import taking
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.runs.progress import LabelledProgress
@@ -33,7 +33,7 @@ from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DedupResult(RunResult):
+class DedupResult(TablesOfRun):
     """Result of `nearkin.dedup`.
 
     Parameters
@@ -66,7 +66,7 @@ class DedupResult(RunResult):
     @classmethod
     def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
         """Read the tables of a run."""
-        tables: dict[str, Any] = {name: table_in(directory, name) for name in ("documents", "pairs", "groups")}
+        tables: Mapping[str, Any] = {name: table_in(directory, name) for name in ("documents", "pairs", "groups")}
         documents = tables["documents"]
         return cls(
             **tables, manifest=manifest, out=out,

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, request_of
-from nearkin.jobs.places import RunResult, Where, directory_for, progress_of
+from nearkin.jobs.places import TablesOfRun, Where, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking
 from nearkin.options.dedup import Delivery
@@ -27,7 +27,7 @@ from nearkin.workflows.threads.job import thread_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FamiliesResult(RunResult):
+class FamiliesResult(TablesOfRun):
     """Result of `nearkin.families`.
 
     Parameters
@@ -94,7 +94,7 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ThreadsResult(RunResult):
+class ThreadsResult(TablesOfRun):
     """Result of `nearkin.threads`.
 
     Parameters
@@ -169,7 +169,7 @@ def _files(mails: Where | Iterable[Where]) -> Documents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PassagesResult(RunResult):
+class PassagesResult(TablesOfRun):
     """Result of `nearkin.passages`.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, sides_of
-from nearkin.jobs.places import RunResult, directory_for, progress_of
+from nearkin.jobs.places import TablesOfRun, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking_two
 from nearkin.options.pairs import PairOptions, PairsJob
@@ -18,7 +18,7 @@ from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairsResult(RunResult):
+class PairsResult(TablesOfRun):
     """Result of `nearkin.pairs`.
 
     Parameters

@@ -86,7 +86,7 @@ def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RunResult(Tabular):
+class TablesOfRun(Tabular):
     """Tables and manifest of a finished run of one of some ``commands``; ``files`` names those with other names."""
 
     commands: ClassVar[tuple[str, ...]]
@@ -109,7 +109,7 @@ class RunResult(Tabular):
     @classmethod
     def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
         """Read the tables of a run."""
-        tables: dict[str, Any] = {name: table_in(directory, cls.files.get(name, name)) for name in cls.tables}
+        tables: Mapping[str, Any] = {name: table_in(directory, cls.files.get(name, name)) for name in cls.tables}
         return cls(manifest=manifest, out=out, **{**tables, **more})
 
 

@@ -21,11 +21,8 @@ class Stored:
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from `as_stored`, with defaults for missing fields; TypeError if it is none."""
-        try:
-            return msgspec.convert(stored, cls)
-        except msgspec.ValidationError as error:
-            raise TypeError(str(error)) from error
+        """Restore a record from `as_stored`, with defaults for missing fields; raise ``ValidationError`` if it is none."""
+        return msgspec.convert(stored, cls)
 
     def as_stored(self) -> dict[str, object]:
         """Return the record as JSON types."""

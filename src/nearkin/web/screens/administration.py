@@ -41,7 +41,7 @@ from nearkin.records import I64
 from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
 from nearkin.tabular import as_json
 from nearkin.web.current import AUDITED
-from nearkin.web.jobs import Job
+from nearkin.web.jobs import Job, JobKind
 from nearkin.web.queries import ListPage
 from nearkin.web.screen import ChangeForm, NoQuery, Screen, ScreenFile
 from nearkin.web.served_runs import REPORT
@@ -87,6 +87,15 @@ def _values(listed: list[Job], query: JobsQuery) -> dict[str, object]:
     }
 
 
+_JOBS: dict[JobKind, tuple[str, str]] = {
+    "groups": ("groups", "/groups"), "representatives": ("representatives", "/representatives"),
+    "threads": ("threads", "/threads"), "audit": ("audit", "/defensibility"),
+    "reading": ("files read again", "/exceptions/read"), "storing": ("texts stored", "/exceptions"),
+    "change": ("a change that took long", "/log"),
+}  # fmt: skip
+"""Words for each kind of jobs, and the page that shows the result."""
+
+
 def words_of(job: Job) -> str:
     """Describe a job.
 
@@ -95,23 +104,13 @@ def words_of(job: Job) -> str:
     >>> words_of(Job(number=1, measure="jaccard", value=0.5, by="ada", asked_at="2026-03-01"))
     'groups: jaccard, 0.5'
     """
-    if job.kind == "groups":
-        return f"groups: {job.measure}, {job.value}"
-    if job.kind == "representatives":
-        return f"representatives: {job.measure} {job.value}"
-    return {
-        "threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored",
-        "change": "a change that took long",
-    }[job.kind]  # fmt: skip
+    return _JOBS[job.kind][0] + ("" if job.measure is None else f": {job.measure}, {job.value}")
 
 
 def place_of(job: Job) -> str:
     """Return the address of the page that shows the result of a job."""
-    if job.kind in ("groups", "representatives"):
-        return address(f"/{job.kind}", measure=job.measure, value=job.value)
-    if job.kind == "reading":
-        return address("/exceptions/read", job=job.number)
-    return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions", "change": "/log"}[job.kind]
+    number = job.number if job.kind == "reading" else None
+    return address(_JOBS[job.kind][1], measure=job.measure, value=job.value, job=number)
 
 
 _MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3
@@ -368,7 +367,7 @@ def _as_data(pair: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dic
         "left": pair.left,
         "right": pair.right,
         "cosine": pair.cosine,
-        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in pair.terms],
+        "terms": pair.terms,
         "decision": None if pair.decision is None else pair.decision.state,
         "by": None if pair.decision is None else pair.decision.by,
         "left_text": left and left.text,

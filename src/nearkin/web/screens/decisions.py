@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -67,14 +68,9 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
     options = visitor.change(dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
     activity_result = tag(
-        service.collection.opened.store,
-        body.id,
-        field,
-        None if body.is_removed else value,
-        group=group,
-        tolerance=body.tolerance,
-        options=options,
-    )
+        service.collection.opened.store, body.id, field, None if body.is_removed else value, group=group,
+        tolerance=body.tolerance, options=options,
+    )  # fmt: skip
     if activity_result.is_dry_run:  # or something else would be changed than the preview showed
         return _preview(activity_result, body)
     return back_to(body.back, activity_result)
@@ -92,38 +88,38 @@ def _preview(result: ActivityResult, body: TagForm) -> ScreenAnswer:
     return ScreenAnswer("tag_preview.html.j2", values, result)
 
 
-class SplitForm(GroupingQuery, kw_only=True):
+class GroupForm(GroupingQuery, kw_only=True):
+    """A decision on the groups of a page."""
+
+    seen: int | None = None
+    back: str = "/groups"
+
+
+class SplitForm(GroupForm, kw_only=True):
     """A principal ``a``, and the member that must never be in one group with it."""
 
     a: str
     split: str
-    seen: int | None = None
-    back: str = "/groups"
 
 
-class UniteForm(GroupingQuery, kw_only=True):
+class UniteForm(GroupForm, kw_only=True):
     """A principal ``a``, and the number of the group to unite with its group."""
 
     a: str
     other: int
-    seen: int | None = None
-    back: str = "/groups"
 
 
-class PrincipalForm(GroupingQuery, kw_only=True):
+class PrincipalForm(GroupForm, kw_only=True):
     """A document to make the principal of its group."""
 
     principal: str
-    seen: int | None = None
-    back: str = "/groups"
 
 
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
     if body.split == body.a:
         raise ParameterError("A document cannot be split off from itself.")
-    activity_result = service.collection.decide(split_off=(body.split, body.a), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, split_off=(body.split, body.a))
 
 
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
@@ -131,19 +127,18 @@ def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
     if other == body.a:
         raise ParameterError("A group cannot be united with itself.")
-    activity_result = service.collection.decide(same_group=(body.a, other), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, same_group=(body.a, other))
 
 
 def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
     """Change the principal of a group."""
-    activity_result = service.collection.decide(principal=body.principal, by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, principal=body.principal)
 
 
-def _decided(service: ReviewService, query: GroupingQuery, place: str, result: ActivityResult, by: str) -> GoTo:
+def _decide(service: ReviewService, visitor: Visitor, body: GroupForm, **decision: Any) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
-    return _landing(service, place, result, begin_update(service, query, by=by))
+    activity_result = service.collection.decide(**decision, by=visitor.name, seen=body.seen)
+    return _landing(service, body.back, activity_result, begin_update(service, body, by=visitor.name))
 
 
 class UndoForm(msgspec.Struct, kw_only=True):
@@ -319,14 +314,8 @@ def conflicts_table(service: ReviewService, query: ConflictsQuery) -> pa.Table:
 
 def _found(service: ReviewService, query: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
     tolerance = query.tolerance
-    given = {tolerance.parameter: tolerance.value}
-    return service.collection.conflicts(
-        read.pairs,
-        measure=query.measure,
-        threads=Resources().n_threads,
-        limit=limit,
-        **given,
-    )
+    given: Mapping[str, Any] = {tolerance.parameter: tolerance.value, "measure": query.measure}
+    return service.collection.conflicts(read.pairs, threads=Resources().n_threads, limit=limit, **given)
 
 
 def tag_fields(service: ReviewService) -> list[str]:
