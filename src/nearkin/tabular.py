@@ -22,7 +22,6 @@ class Tabular:
     """Tables of a result as data frames."""
 
     __slots__ = ()
-    tables: ClassVar[tuple[str, ...]]
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table as a pandas DataFrame; integers that may be missing are ``Int64``.
@@ -54,7 +53,7 @@ class Tabular:
         return polars.from_arrow(chosen)
 
     def _chosen(self, table: str | None) -> pa.Table:
-        names = [name for name in self.tables if getattr(self, name) is not None]
+        names = [name for name in table_names(type(self)) if getattr(self, name) is not None]
         name = names[0] if table is None else table
         if name not in names:
             raise ParameterError.of("table", f"one of {', '.join(names)}", table)
@@ -65,6 +64,12 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return shown_in_notebook(repr(self), self._bars(), self._chosen(None))
+
+
+@cache
+def table_names(result: Any) -> list[str]:
+    """Return the tables of a type of results: its fields, or the property ``table``."""
+    return [field.name for field in fields(result) if "pa.Table" in str(field.type)] or ["table"]
 
 
 class AnswerRecord:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -111,8 +111,6 @@ class DocumentHistory(Tabular, AnswerRecord):
         The oldest first.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
-
     doc_id: str
     versions: tuple[HistoryEntry, ...]
 
@@ -210,8 +208,6 @@ class GroupTimeLine(Tabular, AnswerRecord):
     is_by_date
         Whether all members have a date and are in that order; otherwise they are as they were added.
     """
-
-    tables: ClassVar[tuple[str, ...]] = ("table",)
 
     number: int
     tolerance: Tolerance

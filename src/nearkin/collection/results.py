@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import pyarrow as pa
 
@@ -121,7 +120,6 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
         eight word 5-grams, or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     computed = ("expected_recall", "is_truncated")
 
     tolerance: Tolerance

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import ClassVar
 
 import pyarrow as pa
 from sqlalchemy import Connection
@@ -85,7 +84,6 @@ class Versions(results.ByJaccard, AnswerRecord):
         See `SimilarDocuments`.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     hidden = ("document", "in_force")
 
     document: results.StoredDocument

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -67,7 +67,6 @@ class AuditResult(Tabular):
         All figures, as `nearkin audit --json` prints them.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("missed",)
     recall: float | None
     low: float | None
     high: float | None
@@ -216,7 +215,6 @@ class EvaluationResult(Tabular):
         All figures, as `nearkin evaluate --json` prints them.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("curve",)
     precision: float
     recall: float
     f1: float

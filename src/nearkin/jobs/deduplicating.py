@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -55,7 +55,6 @@ class DedupResult(TablesOfRun):
         Directory of the results, if one was given.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("documents", "pairs", "groups", "against")
     commands = ("dedup", "regroup")
     documents: pa.Table
     pairs: pa.Table

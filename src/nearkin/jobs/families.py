@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
 
 import pyarrow as pa
 
@@ -39,7 +38,6 @@ class FamiliesResult(TablesOfRun):
         As in the result of `nearkin.dedup`.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("members", "documents", "pairs", "groups")
     commands = ("families",)
     files = MappingProxyType({"members": "families"})
     members: pa.Table
@@ -104,7 +102,6 @@ class ThreadsResult(TablesOfRun):
         id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("mails",)
     commands = (THREADS,)
     files = MappingProxyType({"mails": THREADS})
     mails: pa.Table
@@ -181,7 +178,6 @@ class PassagesResult(TablesOfRun):
         One row per document: n_passages, repeated_share, copied_share, own_share, …
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("passages", "documents")
     commands = (PASSAGES,)
     passages: pa.Table
     documents: pa.Table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import pyarrow as pa
 
@@ -32,7 +31,6 @@ class PairsResult(TablesOfRun):
         Parameters, counts, the plan, the recall of known pairs, and the resources used by each stage.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("pairs", "documents")
     commands = ("pairs",)
     pairs: pa.Table
     documents: pa.Table

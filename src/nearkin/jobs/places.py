@@ -21,7 +21,7 @@ from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
 from nearkin.runs.result_file import check_free
 from nearkin.runs.run import RESUME_HINT
-from nearkin.tabular import Tabular
+from nearkin.tabular import Tabular, table_names
 
 Where = str | os.PathLike[str]
 
@@ -109,7 +109,7 @@ class TablesOfRun(Tabular):
     @classmethod
     def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
         """Read the tables of a run."""
-        tables: Mapping[str, Any] = {name: table_in(directory, cls.files.get(name, name)) for name in cls.tables}
+        tables: Mapping[str, Any] = {name: table_in(directory, cls.files.get(name, name)) for name in table_names(cls)}
         return cls(manifest=manifest, out=out, **{**tables, **more})
 
 

@@ -21,7 +21,7 @@ class Stored:
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from `as_stored`, with defaults for missing fields; raise ``ValidationError`` if it is none."""
+        """Restore a record from `as_stored`, with defaults for missing fields; ``ValidationError`` if it is none."""
         return msgspec.convert(stored, cls)
 
     def as_stored(self) -> dict[str, object]:

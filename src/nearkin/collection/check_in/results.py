@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import pyarrow as pa
 from msgspec import UNSET, UnsetType
@@ -205,7 +205,6 @@ class Checked(ByJaccard, AnswerRecord):
         has fewer than eight word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     hidden = ("options", "expected_recall_of_parts")
     computed = (
         "is_truncated", "measure=options.measure", "threshold=options.threshold", "containment=options.containment",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -292,8 +291,6 @@ class Conflicts(ByJaccard, AnswerRecord):
     are_groups_outdated
         Whether other groups are stored at this tolerance, because documents or decisions changed since.
     """
-
-    tables: ClassVar[tuple[str, ...]] = ("table",)
 
     hidden = ("unknown",)
     computed = ("n_unknown", "is_truncated", "unknown=first_unknown")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -97,8 +97,6 @@ class GroupsSince(Tabular, AnswerRecord):
     documents : Table
         One row per document with a change, sorted by group.
     """
-
-    tables: ClassVar[tuple[str, ...]] = ("documents",)
 
     tolerance: Tolerance
     wave: str

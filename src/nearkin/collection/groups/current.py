@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +58,6 @@ class CollectionGroups(Tabular, AnswerRecord):
         One row per document in a group: the principal of each group first, then the others, the most similar first.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("members",)
     computed = ("n_groups", "n_documents", "n_indirect", "expected_recall")
 
     tolerance: Tolerance

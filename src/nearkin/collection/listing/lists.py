@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, or_, select, true
@@ -213,7 +213,6 @@ class ListedDocuments(Tabular, AnswerRecord):
         Number of decisions on groups that were made or undone since then.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     computed = ("is_truncated", "documents")
 
     table: pa.Table

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +72,6 @@ class SearchResult(Tabular, AnswerRecord):
         The most relevant first; at most ``limit``.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     computed = ("is_truncated",)
 
     query: str
