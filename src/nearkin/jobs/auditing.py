@@ -141,20 +141,11 @@ def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
     if any(value is not None for value in in_memory) and is_collection(where):  # before a message shows its password
         raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
     audited = audited_place(where, options, progress, _given_again(where, in_memory, progress))
-    estimate = audited.estimate
+    names = ("recall", "low", "high", "is_exact", "n_sampled", "n_true", "n_found")
     return AuditResult(
-        recall=estimate.recall,
-        low=estimate.low,
-        high=estimate.high,
-        is_exact=estimate.is_exact,
-        n_sampled=estimate.n_sampled,
-        n_true=estimate.n_true,
-        n_found=estimate.n_found,
-        predicted_recall=audited.predicted_recall,
-        missed=audited.missed,
-        definition=audited.pairs,
-        manifest=audited.to_dict(),
-    )
+        **{name: getattr(audited.estimate, name) for name in names}, predicted_recall=audited.predicted_recall,
+        missed=audited.missed, definition=audited.pairs, manifest=audited.to_dict(),
+    )  # fmt: skip
 
 
 def _given_again(

@@ -303,7 +303,7 @@ def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
     if not sum(counts):
         return None
     wide, narrow = at_both_widths("sizes", lambda name, width: group_sizes(sizes, counts, name=name, width=width))
-    rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
+    rows = tuple((row.label, f"{row.n_groups:,}") for row in binned_sizes(sizes, counts))
     return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)
 
 
