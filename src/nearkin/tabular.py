@@ -66,7 +66,6 @@ class Tabular:
         return shown_in_notebook(repr(self), self._bars(), self._chosen(None))
 
 
-@cache
 def table_names(result: Any) -> list[str]:
     """Return the tables of a type of results: its fields, or the property ``table``."""
     return [field.name for field in fields(result) if "pa.Table" in str(field.type)] or ["table"]

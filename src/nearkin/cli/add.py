@@ -11,6 +11,7 @@ from nearkin.options.collection import CacheOptions, PlaceOptions, WaitOptions
 from nearkin.options.declared import Same, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import ThreadOptions
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.stages.features.letters import Alphabet
@@ -66,7 +67,6 @@ def add(job: AddCommand) -> None:
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview
     from nearkin.workflows.reading.request import ReadingRequest, not_read_files
-    from nearkin.workflows.resources import Resources
 
     resources, place = Resources(job.threads), job.collection
     has_passages = job.ignored is not None or job.ignore_numbers

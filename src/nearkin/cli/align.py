@@ -7,19 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, check_free, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.collection import EncodingOptions
 from nearkin.options.declared import Option, Options, Same, argument, option
 from nearkin.options.dedup import IgnoringOptions
 from nearkin.options.running import FileCommand, PrintOptions, ResourceOptions
+from nearkin.reports.facts.fact import Fact, Table, damage_facts, warning
 from nearkin.stages.documents.formats import WITH_COLUMNS
-from nearkin.stages.documents.rules import OnError
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.dictionary import DictionaryRead, LookedUp
@@ -100,8 +101,6 @@ class TableCommand(FileCommand):
 
     def check_out(self) -> None:
         """Refuse a file that cannot be written, before any work is done."""
-        from nearkin.cli.answering import check_free
-
         check_free(self.out, overwrite=self.overwrite, holds="a translation table")
 
 
@@ -158,12 +157,10 @@ class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOption
 def train(job: TrainCommand) -> None:
     """Learn a table."""
     from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions
     from nearkin.workflows.aligning.training import train as learn
-    from nearkin.workflows.resources import Resources
 
     job.check_out()
     source_column, target_column = job.text or (None, None)
@@ -189,7 +186,6 @@ def _write(job: TableCommand, summary: object, facts: Iterable[Fact], table: Tra
 
     def show(console: Printer) -> None:
         from nearkin.cli.printing import say_place
-        from nearkin.reports.facts.fact import Fact
 
         source, target = table.origin.source, table.origin.target
         words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
@@ -200,7 +196,6 @@ def _write(job: TableCommand, summary: object, facts: Iterable[Fact], table: Tra
 
 
 def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
-    from nearkin.reports.facts.fact import Fact, damage_facts, warning
     from nearkin.stages.translation.model_1 import MAX_WORDS
 
     yield Fact("pairs of sentences", aligned.n_pairs)
@@ -217,7 +212,6 @@ def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
 
 
 def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
-    from nearkin.reports.facts.fact import Fact
 
     yield Fact("entries", made.n_entries)
     yield Fact("skipped", made.n_of_several_words, "more than one word on a side")
@@ -296,7 +290,6 @@ def show(job: TranslationsCommand) -> None:
 
 
 def _show_translations(console: Printer, looked_up: LookedUp) -> None:
-    from nearkin.reports.facts.fact import Table
 
     word, language, into = looked_up.word, looked_up.language, looked_up.into
     columns = f"p({into} given {language})", f"p({language} given {into})", "count", word

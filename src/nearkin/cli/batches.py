@@ -18,6 +18,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same
+from nearkin.reports.facts.fact import Fact, Table, not_shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,8 +123,6 @@ def batches(job: BatchesCommand) -> None:
 
 
 def _show_batches(console: Printer, listed: list[Batch], limit: int) -> None:
-    from nearkin.reports.facts.fact import Table, not_shown
-
     rows = [
         (
             batch.n_documents, batch.n_done, batch.n_left, batch.tag, batch.holder or "",
@@ -165,7 +164,6 @@ def second_look(job: SecondLookCommand) -> None:
 
 
 def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = []
     for look in looks:
@@ -210,7 +208,6 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
 
 
 def _show_log(console: Printer, table: pa.Table, limit: int) -> None:
-    from nearkin.reports.facts.fact import Fact, Table, not_shown
 
     names = ("date", "from", "subject", "privilege", "disputed", "reason", "id")
     rows = [[row[name] or "" for name in names] for row in table.slice(0, limit).to_pylist()]

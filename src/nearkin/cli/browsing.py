@@ -6,8 +6,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, opened
+from nearkin.cli.answering import answer, opened, say_written
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DATE_TAG,
     DOC_ID,
@@ -19,6 +20,8 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Same, option
+from nearkin.reports.facts.fact import Table
+from nearkin.wording import reveal
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -97,8 +100,6 @@ def show(job: ShowCommand) -> None:
 
 def _write_text(text: str) -> None:
     """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
-    from nearkin.wording import reveal
-
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None or sys.stdout.isatty():
         sys.stdout.write(reveal(text) if sys.stdout.isatty() else text)
@@ -110,7 +111,6 @@ def _write_text(text: str) -> None:
 
 def _show_details(console: Printer, details: DocumentDetails, family: DocumentFamily) -> None:
     from nearkin.reports.facts.stored import details_facts
-    from nearkin.wording import reveal
 
     console.say(details_facts(details, family))
     console.print()
@@ -157,7 +157,6 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def list_documents(job: ListCommand) -> None:
     """List stored documents."""
-    from nearkin.cli.answering import say_written
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
@@ -180,7 +179,6 @@ def list_documents(job: ListCommand) -> None:
 
 
 def _show_list(console: Printer, documents: ListedDocuments) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
     from nearkin.stages.documents.members import origin_text
@@ -222,7 +220,6 @@ def history(job: HistoryCommand) -> None:
 
 def _show_history(console: Printer, document_history: DocumentHistory) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.nouns import counted, wave_text
     from nearkin.reports.facts.stored import change_text, history_facts
     from nearkin.reports.quantities import minute
 
@@ -292,7 +289,6 @@ def exceptions(job: ExceptionsCommand) -> None:
 
 
 def _show(console: Printer, stored_exceptions: StoredExceptions, limit: int) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import exceptions_facts
 
     if len(stored_exceptions.counts) > 1:

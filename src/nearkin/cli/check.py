@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from nearkin.cli.answering import answer, check_list, opened_with_bars
+from nearkin.cli.answering import answer, check_free, check_list, opened_with_bars, working
+from nearkin.cli.command_line import is_unicode
+from nearkin.errors import SourceError
 from nearkin.options.check import CheckCommand
+from nearkin.paths import printable, why
+from nearkin.reports.facts.fact import Table
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.wording import share_text
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.check_in.results import Checked, CheckOptions
-    from nearkin.options.check import CheckCommand
     from nearkin.workflows.collection.check_stream import LineAnswer
 
 
@@ -90,9 +95,7 @@ def check(job: CheckCommand) -> None:
 
 def _show(console: Printer, job: CheckCommand, checked: Checked, *, is_empty: bool) -> None:
     from nearkin.cli.printing import say_passage
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
-    from nearkin.wording import share_text
 
     console.say([verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
     rows = [
@@ -116,15 +119,11 @@ _STDOUT = Path("-")
 
 def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     """Answer every line on standard output; print a summary on standard error."""
-    from nearkin.cli.answering import check_free, working
-    from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.collection.check_in.results import CheckInMany
     from nearkin.collection.collection import Collection
-    from nearkin.paths import printable
     from nearkin.reports.facts.queries import stream_facts
     from nearkin.runs.files import writing
-    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
     kept = job.kept
@@ -169,8 +168,6 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    from nearkin.errors import SourceError
-    from nearkin.paths import why
     from nearkin.stages.documents.head import standard_input
 
     if file == _STDOUT:

@@ -8,9 +8,12 @@ import click
 
 from nearkin.cli.answering import answer, check_list, opened_with_bars, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
+from nearkin.errors import CollectionError
 from nearkin.options.collection import CacheOptions, ListOptions, PlaceOptions, ReadOnlyOptions, WaitOptions
 from nearkin.options.declared import Same, option
 from nearkin.options.running import ThreadOptions
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
     from nearkin.collection.plain_sql import Installed
-    from nearkin.reports.facts.fact import Fact
 
 INFO_HELP = """
 Count the documents, versions and waves of a collection, and the documents that could not be stored or counted.
@@ -91,7 +93,6 @@ def waves(job: WavesCommand) -> None:
 
 
 def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.quantities import minute
 
     rows = [
@@ -110,9 +111,7 @@ class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, Pla
 
 def fsck(job: FsckCommand) -> None:
     """Check the stored data of a collection for damage."""
-    from nearkin.errors import CollectionError
     from nearkin.reports.facts.stored import fsck_facts
-    from nearkin.workflows.resources import Resources
 
     with opened_with_bars(job) as collection:
         checked = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
@@ -154,7 +153,6 @@ def install(job: InstallCommand) -> None:
 
 
 def _facts(installed: Installed) -> list[Fact]:
-    from nearkin.reports.facts.fact import Fact
 
     return [
         Fact("ready for plain SQL", installed.place, f"similarity index {installed.similarity_index}"),

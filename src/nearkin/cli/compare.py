@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.answering import answer, opened_with_bars
+from nearkin.cli.answering import answer, check_free, opened_with_bars
 from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, wave_text
@@ -30,11 +30,12 @@ from nearkin.options.collection import (
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import PrintOptions
 from nearkin.paths import check_input
+from nearkin.reports.facts.fact import Fact, missing_facts
+from nearkin.wording import reveal_line, share_text
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.versions import Versions
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.differences.comparison import Comparison
 
 COMPARE_HELP = """
@@ -113,9 +114,6 @@ class CompareCommand(ListOptions, ReadOnlyOptions, EncodingOptions, PrintOptions
 
 def compare(job: CompareCommand) -> None:
     """Compare two documents."""
-    from nearkin.cli.answering import check_free
-    from nearkin.wording import reveal_line
-
     names = list(job.documents)
     if job.out is not None:
         if job.out.suffix.lower() not in _WRITERS:
@@ -192,7 +190,6 @@ class _ComparedText:
 
 
 def _compared_texts(job: CompareCommand, a: _ComparedText, b: _ComparedText) -> _Answer:
-    from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
 
     found = compare(a.text, b.text, ignore=job.ignore)
@@ -288,7 +285,6 @@ def _show_versions(console: Printer, listed: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.comparing import change_text, date_text, relation_text, versions_facts
-    from nearkin.wording import share_text
 
     for version in listed.versions:
         document, measured = version.similar.document, version.similar

@@ -23,6 +23,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Options, Same, argument, option
+from nearkin.reports.facts.fact import Table, not_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -355,7 +356,6 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, result: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.reports.facts.activities import change_cells, result_facts
-    from nearkin.reports.facts.fact import Table
 
     if result.is_dry_run:
         changes = [change_cells(change) for change in result.changes[:limit]]
@@ -423,7 +423,6 @@ def log(job: LogCommand) -> None:
 
 
 def _show_tags(console: Printer, listed: Tags) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = [(count.n_documents, count.n_removed, count.field, count.value) for count in listed.counts]
     console.show(Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet."))
@@ -431,7 +430,6 @@ def _show_tags(console: Printer, listed: Tags) -> None:
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.reports.facts.activities import activity_in_words
-    from nearkin.reports.facts.fact import Table, not_shown
     from nearkin.reports.quantities import minute
 
     rows = []

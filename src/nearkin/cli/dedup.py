@@ -12,10 +12,11 @@ from nearkin.options.declared import Same, argument, option
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.options.reading import InputsArgument
 from nearkin.options.running import OVERLAY, RESUME, DirectoryCommand, EngineOptions, PrintOptions
+from nearkin.reports.facts.fact import Fact
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.grouping import Rule
 
 
@@ -48,7 +49,6 @@ def dedup(job: DedupCommand) -> None:
     """Clean a corpus of copies."""
     from nearkin.workflows.dedup.files import dedup_files
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     options, resources, where = job.part(DedupOptions), Resources.of(job.threads, job.memory), job.chosen_engine()
     with working(job) as bars:

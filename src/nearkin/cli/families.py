@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer_run, working
+from nearkin.errors import ParameterError
 from nearkin.options.collection import ReadOnlyOptions
 from nearkin.options.declared import Same
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
 from nearkin.options.reading import InputsArgument
 from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.collection.groups.current import CollectionGroups
@@ -45,12 +47,10 @@ class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgu
 
 def families(job: FamiliesCommand) -> None:
     """Group contracts into form groups."""
-    from nearkin.errors import ParameterError
     from nearkin.reports.facts.jobs import families_facts, relations_table, run_time
     from nearkin.reports.facts.queries import family_group_facts
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
-    from nearkin.workflows.resources import Resources
 
     request, out = ReadingRequest.from_options(job.inputs, job), job.out
     delivery, resources = job.part(Delivery), Resources.of(job.threads, job.memory)
@@ -146,7 +146,6 @@ def passages(job: PassagesCommand) -> None:
     from nearkin.reports.facts.jobs import passages_facts, run_time
     from nearkin.workflows.passages.job import passages_files
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     engine = job.chosen_engine()
     with working(job) as bars:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, opened, working
+from nearkin.cli.answering import answer, check_free, opened, say_written, working
 from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.options.collection import (
@@ -22,6 +22,9 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import ThreadOptions
+from nearkin.reports.facts.fact import Table
+from nearkin.wording import distance_text, share_text
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -72,14 +75,12 @@ class GroupsCommand(
 
 def groups(job: GroupsCommand) -> None:
     """Group documents, or list what changed in their groups."""
-    from nearkin.cli.answering import check_free, say_written
     from nearkin.collection.groups.changes import groups_since
     from nearkin.collection.groups.current import group
     from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
     from nearkin.workflows.collection.tables import coded
     from nearkin.workflows.overlay import check_tool
-    from nearkin.workflows.resources import Resources
 
     tolerance = Tolerance.of(**job.part(GroupTolerance).given())
     if job.overlay is not None and job.out is not None:
@@ -106,7 +107,6 @@ def groups(job: GroupsCommand) -> None:
 
 def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> None:
     from nearkin.collection.tolerance import LETTERS_ONLY
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
     rows, unlike = [], letters_only_groups(collection_groups)
@@ -121,7 +121,6 @@ def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> 
 
 
 def _show_since(console: Printer, since: GroupsSince, limit: int) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import change_words, groups_since_facts
 
     rows = []
@@ -175,7 +174,6 @@ def conflicts(job: ConflictsCommand) -> None:
     """Find label conflicts."""
     from nearkin.workflows.collection.labels import labels_of_tag, read_labels
     from nearkin.workflows.collection.tables import coded, table_of_conflicts
-    from nearkin.workflows.resources import Resources
 
     if job.labels is None and job.tag is None:
         raise ParameterError("Give either a file of labels or --tag.")
@@ -209,7 +207,6 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
-    from nearkin.wording import distance_text, share_text
 
     before = None
     for conflict in all_conflicts.conflicts[:limit]:

@@ -21,6 +21,7 @@ from nearkin._version import __version__
 from nearkin.cli.command_line import CommandEntry, CommandGroup, take_every_character
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
+from nearkin.wording import reveal_line
 
 _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -102,8 +103,6 @@ def _end_in_silence() -> int:
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
     """Print an error on standard error, for a person or a program."""
-    from nearkin.wording import reveal_line
-
     advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
     message = " ".join([str(error), *advice, *_notes_of(error)])
     if as_json:

@@ -11,14 +11,14 @@ from nearkin.cli.answering import answer, answer_run, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Same, argument, option
+from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import CORES, PlanJob, PlanPairsJob
 from nearkin.options.pairs import PairOptions, PairsJob, SideOptions
 from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, PrintOptions, check_engine
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.options.dedup import DedupOptions
-    from nearkin.options.pairs import PairOptions
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
     from nearkin.planning.pairs.search import PairForecast, Plan, Question
 
@@ -69,7 +69,6 @@ def pairs(job: PairsCommand) -> None:
     from nearkin.reports.pairs import pairs_facts, sides_table
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
-    from nearkin.workflows.resources import Resources
 
     given = PairInput.of_paths(job.left, job.right, job)
     where = job.chosen_engine()
@@ -153,13 +152,11 @@ class PlanPairsCommand(WhereOptions, PlanPairsJob):
 
 def plan_pairs(job: PlanPairsCommand) -> None:
     """Plan a search for pairs, as nearkin pairs does, by the default costs."""
-    from nearkin.options.pairs import PairOptions
     from nearkin.planning.pairs.costs import Costs
     from nearkin.workflows.pairing import forecast
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.planning import plan_without_documents
-    from nearkin.workflows.resources import Resources
 
     options, sampled = job.part(PairOptions), None
     if job.left and job.right:
@@ -222,11 +219,9 @@ class PlanCorpusCommand(WhereOptions, PlanJob):
 
 def plan_corpus(job: PlanCorpusCommand) -> None:
     """Plan the cleaning of a corpus by a sample of it."""
-    from nearkin.options.dedup import DedupOptions
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     options = job.part(DedupOptions)
     with working(job) as bars:

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, check_free, working
+from nearkin.cli.command_line import is_unicode
+from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Same, argument, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import FileCommand, PrintOptions
 from nearkin.options.signatures import CountedFeatures, NeighboursJob, SigningOptions, SignJob, StatisticsJob
+from nearkin.reports.facts.fact import Fact, Table, damage_facts, time_facts
+from nearkin.wording import share_text
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,9 +48,7 @@ class SignCommand(FileCommand, SignJob, InputsArgument):
 
 def sign(job: SignCommand) -> None:
     """Sign documents."""
-    from nearkin.cli.answering import check_free
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
 
@@ -65,7 +68,6 @@ def sign(job: SignCommand) -> None:
 
 def _show(console: Printer, record: SigningRecord, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import sign_facts
 
     console.say(sign_facts(record), time_facts(record.elapsed_s, record.signed))
@@ -93,12 +95,9 @@ class StatisticsCommand(FileCommand, StatisticsJob, InputsArgument):
 
 def statistics(job: StatisticsCommand) -> None:
     """Count features."""
-    from nearkin.cli.answering import check_free
-    from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
     from nearkin.runs.result_file import refuse_input
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
 
     is_merge = job.inputs[0] == MERGE
@@ -128,7 +127,6 @@ def statistics(job: StatisticsCommand) -> None:
 
     def show(console: Printer) -> None:
         from nearkin.cli.printing import say_place
-        from nearkin.reports.facts.fact import Fact, damage_facts
 
         console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
         say_place(console, f"Statistics {frequencies.fingerprint}", job.out)
@@ -165,9 +163,7 @@ def index(job: IndexCommand) -> None:
     import json
     import sys
 
-    from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer
-    from nearkin.reports.facts.fact import Table
     from nearkin.workflows.collection.indexing import index_files
     from nearkin.workflows.reading.request import ReadingRequest
 
@@ -228,9 +224,6 @@ class NeighboursCommand(PrintOptions, NeighboursJob):
 
 def neighbours(job: NeighboursCommand) -> None:
     """Find neighbours."""
-    from nearkin.cli.answering import check_free
-    from nearkin.errors import ParameterError
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
     from nearkin.workflows.signing.signature_file import SignatureFile
     from nearkin.workflows.signing.verifying import Verification
@@ -257,8 +250,6 @@ def neighbours(job: NeighboursCommand) -> None:
 
 def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact, Table
-    from nearkin.wording import share_text
 
     if neighbours_found.sample is not None:
         rows = [
@@ -283,7 +274,6 @@ def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) 
 
 
 def _show_neighbours(console: Printer, table: pa.Table) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in table.to_pylist()]
     console.show(Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance."))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.answering import answer, opened_with_bars
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.options.collection import (
     CacheOptions,
     EncodingOptions,
@@ -24,6 +24,8 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument
 from nearkin.options.reading import DocumentOptions
+from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
+from nearkin.wording import distance_text, reveal_line, share_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,8 +99,6 @@ def similar(job: SimilarCommand) -> None:
 
 def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> SimilarDocuments:
     """Search; if an unknown id is the name of a file, say how to search with the file."""
-    from nearkin.errors import UnknownDocumentError
-
     try:
         documents: SimilarDocuments = opened.similar(doc_id, **parameters)
     except UnknownDocumentError as error:
@@ -109,9 +109,7 @@ def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> Simil
 
 
 def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> None:
-    from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
     from nearkin.reports.facts.queries import similar_facts, time_ms
-    from nearkin.wording import distance_text, share_text
 
     by_index, by_share = (similar_documents.tolerance.measure == measure for measure in ("index", "containment"))
     rows = [
@@ -212,7 +210,6 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
     names = ("name", "query", "by", "at")
 
     def show(console: Printer) -> None:
-        from nearkin.reports.facts.fact import Table
         from nearkin.reports.quantities import minute
 
         rows = [
@@ -249,7 +246,6 @@ def _show_found(console: Printer, result: SearchResult, wave: str | None) -> Non
 
     from nearkin.cli.printing import shown
     from nearkin.reports.facts.stored import search_facts
-    from nearkin.wording import reveal_line
 
     for document in result.documents:
         console.print(
