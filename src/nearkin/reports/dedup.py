@@ -30,16 +30,6 @@ from nearkin.reports.quantities import criterion_of, measure_name, measure_of, p
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 
-__all__ = [
-    "DroppedRow",
-    "GroupRow",
-    "MemberRow",
-    "RecallCurve",
-    "RunNote",
-    "SamplePair",
-    "render_dedup_report",
-]
-
 DocId = str | int
 
 _OPEN_SAMPLES = 3
