@@ -7,72 +7,47 @@
 from __future__ import annotations
 
 from nearkin._lazy import lazy
-from nearkin._version import __version__
+from nearkin._version import __version__ as __version__
 
 TYPE_CHECKING = False  # typing is imported late: until a command can catch Ctrl-C, little is to be imported
 if TYPE_CHECKING:
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import NearkinError
-    from nearkin.jobs.auditing import audit, evaluate
-    from nearkin.jobs.deduplicating import dedup
-    from nearkin.jobs.families import families, passages, threads
-    from nearkin.jobs.pairing import pairs
-    from nearkin.jobs.planning import plan, plan_pairs
-    from nearkin.jobs.signing import neighbours, sign
-    from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import Characters, Code, Words
-    from nearkin.workflows.comparing import compare
-    from nearkin.workflows.stream.deduplicator import StreamDeduplicator
+    from nearkin.collection.collection import Collection as Collection
+    from nearkin.errors import NearkinError as NearkinError
+    from nearkin.jobs.auditing import audit as audit
+    from nearkin.jobs.auditing import evaluate as evaluate
+    from nearkin.jobs.deduplicating import dedup as dedup
+    from nearkin.jobs.families import families as families
+    from nearkin.jobs.families import passages as passages
+    from nearkin.jobs.families import threads as threads
+    from nearkin.jobs.pairing import pairs as pairs
+    from nearkin.jobs.planning import plan as plan
+    from nearkin.jobs.planning import plan_pairs as plan_pairs
+    from nearkin.jobs.signing import neighbours as neighbours
+    from nearkin.jobs.signing import sign as sign
+    from nearkin.stages.documents.normalisation import Normalisation as Normalisation
+    from nearkin.stages.features.shingles import Characters as Characters
+    from nearkin.stages.features.shingles import Code as Code
+    from nearkin.stages.features.shingles import Words as Words
+    from nearkin.workflows.comparing import compare as compare
+    from nearkin.workflows.stream.deduplicator import StreamDeduplicator as StreamDeduplicator
 
-__all__ = [
-    "Characters",
-    "Code",
-    "Collection",
-    "NearkinError",
-    "Normalisation",
-    "StreamDeduplicator",
-    "Words",
-    "__version__",
-    "audit",
-    "compare",
-    "dedup",
-    "evaluate",
-    "families",
-    "neighbours",
-    "pairs",
-    "passages",
-    "plan",
-    "plan_pairs",
-    "sign",
-    "threads",
-]
-__getattr__ = lazy(
+__getattr__, __dir__, __all__ = lazy(
     __name__,
     {
-        "Characters": "nearkin.stages.features.shingles",
-        "Code": "nearkin.stages.features.shingles",
-        "Collection": "nearkin.collection.collection",
-        "NearkinError": "nearkin.errors",
-        "Normalisation": "nearkin.stages.documents.normalisation",
-        "StreamDeduplicator": "nearkin.workflows.stream.deduplicator",
-        "Words": "nearkin.stages.features.shingles",
-        "audit": "nearkin.jobs.auditing",
-        "compare": "nearkin.workflows.comparing",
-        "dedup": "nearkin.jobs.deduplicating",
-        "evaluate": "nearkin.jobs.auditing",
-        "families": "nearkin.jobs.families",
-        "neighbours": "nearkin.jobs.signing",
-        "pairs": "nearkin.jobs.pairing",
-        "passages": "nearkin.jobs.families",
-        "plan": "nearkin.jobs.planning",
-        "plan_pairs": "nearkin.jobs.planning",
-        "results": "nearkin.results",
-        "sign": "nearkin.jobs.signing",
-        "signatures": "nearkin.signatures",
-        "threads": "nearkin.jobs.families",
+        "nearkin._version": "__version__",
+        "nearkin.collection.collection": "Collection",
+        "nearkin.errors": "NearkinError",
+        "nearkin.jobs.auditing": "audit evaluate",
+        "nearkin.jobs.deduplicating": "dedup",
+        "nearkin.jobs.families": "families passages threads",
+        "nearkin.jobs.pairing": "pairs",
+        "nearkin.jobs.planning": "plan plan_pairs",
+        "nearkin.jobs.signing": "neighbours sign",
+        "nearkin.results": "results",
+        "nearkin.signatures": "signatures",
+        "nearkin.stages.documents.normalisation": "Normalisation",
+        "nearkin.stages.features.shingles": "Characters Code Words",
+        "nearkin.workflows.comparing": "compare",
+        "nearkin.workflows.stream.deduplicator": "StreamDeduplicator",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "results", "signatures"])

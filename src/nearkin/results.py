@@ -13,92 +13,57 @@ from typing import TYPE_CHECKING
 from nearkin._lazy import lazy
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import Checked, CheckIn, CheckInMany, CheckOptions
-    from nearkin.collection.conflicts.by_group import Conflicts
-    from nearkin.collection.groups.changes import GroupsSince
-    from nearkin.collection.groups.current import CollectionGroups
-    from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments
-    from nearkin.collection.results import SimilarDocuments
-    from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
-    from nearkin.collection.versions import Versions
-    from nearkin.collection.word_search.searching import SearchResult
-    from nearkin.jobs.auditing import AuditResult, EvaluationResult
-    from nearkin.jobs.deduplicating import DedupResult
-    from nearkin.jobs.families import FamiliesResult, PassagesResult, ThreadsResult
-    from nearkin.jobs.pairing import PairsResult
-    from nearkin.jobs.planning import CorpusPlan, PairsPlan
-    from nearkin.jobs.signing import NeighboursResult, SignedDocuments
-    from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.comparing import ComparedTexts
-    from nearkin.workflows.stream.deduplicator import StreamMatch
+    from nearkin.collection.check_in.results import Checked as Checked
+    from nearkin.collection.check_in.results import CheckIn as CheckIn
+    from nearkin.collection.check_in.results import CheckInMany as CheckInMany
+    from nearkin.collection.check_in.results import CheckOptions as CheckOptions
+    from nearkin.collection.conflicts.by_group import Conflicts as Conflicts
+    from nearkin.collection.groups.changes import GroupsSince as GroupsSince
+    from nearkin.collection.groups.current import CollectionGroups as CollectionGroups
+    from nearkin.collection.history import DocumentHistory as DocumentHistory
+    from nearkin.collection.listing.lists import DocumentFilter as DocumentFilter
+    from nearkin.collection.listing.lists import ListedDocuments as ListedDocuments
+    from nearkin.collection.results import SimilarDocuments as SimilarDocuments
+    from nearkin.collection.stored.passages import DocumentsOfPassage as DocumentsOfPassage
+    from nearkin.collection.stored.passages import PassagesOfDocument as PassagesOfDocument
+    from nearkin.collection.versions import Versions as Versions
+    from nearkin.collection.word_search.searching import SearchResult as SearchResult
+    from nearkin.jobs.auditing import AuditResult as AuditResult
+    from nearkin.jobs.auditing import EvaluationResult as EvaluationResult
+    from nearkin.jobs.deduplicating import DedupResult as DedupResult
+    from nearkin.jobs.families import FamiliesResult as FamiliesResult
+    from nearkin.jobs.families import PassagesResult as PassagesResult
+    from nearkin.jobs.families import ThreadsResult as ThreadsResult
+    from nearkin.jobs.pairing import PairsResult as PairsResult
+    from nearkin.jobs.planning import CorpusPlan as CorpusPlan
+    from nearkin.jobs.planning import PairsPlan as PairsPlan
+    from nearkin.jobs.signing import NeighboursResult as NeighboursResult
+    from nearkin.jobs.signing import SignedDocuments as SignedDocuments
+    from nearkin.stages.translation.table import TranslationTable as TranslationTable
+    from nearkin.workflows.comparing import ComparedTexts as ComparedTexts
+    from nearkin.workflows.stream.deduplicator import StreamMatch as StreamMatch
 
-__all__ = [
-    "AuditResult",
-    "CheckIn",
-    "CheckInMany",
-    "CheckOptions",
-    "Checked",
-    "CollectionGroups",
-    "ComparedTexts",
-    "Conflicts",
-    "CorpusPlan",
-    "DedupResult",
-    "DocumentFilter",
-    "DocumentHistory",
-    "DocumentsOfPassage",
-    "EvaluationResult",
-    "FamiliesResult",
-    "GroupsSince",
-    "ListedDocuments",
-    "NeighboursResult",
-    "PairsPlan",
-    "PairsResult",
-    "PassagesOfDocument",
-    "PassagesResult",
-    "SearchResult",
-    "SignedDocuments",
-    "SimilarDocuments",
-    "StreamMatch",
-    "ThreadsResult",
-    "TranslationTable",
-    "Versions",
-]
-__getattr__ = lazy(
+__getattr__, __dir__, __all__ = lazy(
     __name__,
     {
-        "AuditResult": "nearkin.jobs.auditing",
-        "CheckIn": "nearkin.collection.check_in.results",
-        "CheckInMany": "nearkin.collection.check_in.results",
-        "CheckOptions": "nearkin.collection.check_in.results",
-        "Checked": "nearkin.collection.check_in.results",
-        "CollectionGroups": "nearkin.collection.groups.current",
-        "ComparedTexts": "nearkin.workflows.comparing",
-        "Conflicts": "nearkin.collection.conflicts.by_group",
-        "CorpusPlan": "nearkin.jobs.planning",
-        "DedupResult": "nearkin.jobs.deduplicating",
-        "DocumentFilter": "nearkin.collection.listing.lists",
-        "DocumentHistory": "nearkin.collection.history",
-        "DocumentsOfPassage": "nearkin.collection.stored.passages",
-        "EvaluationResult": "nearkin.jobs.auditing",
-        "FamiliesResult": "nearkin.jobs.families",
-        "GroupsSince": "nearkin.collection.groups.changes",
-        "ListedDocuments": "nearkin.collection.listing.lists",
-        "NeighboursResult": "nearkin.jobs.signing",
-        "PairsPlan": "nearkin.jobs.planning",
-        "PairsResult": "nearkin.jobs.pairing",
-        "PassagesOfDocument": "nearkin.collection.stored.passages",
-        "PassagesResult": "nearkin.jobs.families",
-        "SearchResult": "nearkin.collection.word_search.searching",
-        "SignedDocuments": "nearkin.jobs.signing",
-        "SimilarDocuments": "nearkin.collection.results",
-        "StreamMatch": "nearkin.workflows.stream.deduplicator",
-        "ThreadsResult": "nearkin.jobs.families",
-        "TranslationTable": "nearkin.stages.translation.table",
-        "Versions": "nearkin.collection.versions",
+        "nearkin.collection.check_in.results": "CheckIn CheckInMany CheckOptions Checked",
+        "nearkin.collection.conflicts.by_group": "Conflicts",
+        "nearkin.collection.groups.changes": "GroupsSince",
+        "nearkin.collection.groups.current": "CollectionGroups",
+        "nearkin.collection.history": "DocumentHistory",
+        "nearkin.collection.listing.lists": "DocumentFilter ListedDocuments",
+        "nearkin.collection.results": "SimilarDocuments",
+        "nearkin.collection.stored.passages": "DocumentsOfPassage PassagesOfDocument",
+        "nearkin.collection.versions": "Versions",
+        "nearkin.collection.word_search.searching": "SearchResult",
+        "nearkin.jobs.auditing": "AuditResult EvaluationResult",
+        "nearkin.jobs.deduplicating": "DedupResult",
+        "nearkin.jobs.families": "FamiliesResult PassagesResult ThreadsResult",
+        "nearkin.jobs.pairing": "PairsResult",
+        "nearkin.jobs.planning": "CorpusPlan PairsPlan",
+        "nearkin.jobs.signing": "NeighboursResult SignedDocuments",
+        "nearkin.stages.translation.table": "TranslationTable",
+        "nearkin.workflows.comparing": "ComparedTexts",
+        "nearkin.workflows.stream.deduplicator": "StreamMatch",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

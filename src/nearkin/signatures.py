@@ -13,54 +13,33 @@ from typing import TYPE_CHECKING
 from nearkin._lazy import lazy
 
 if TYPE_CHECKING:
-    from nearkin.stages.features.shingles import count_features
-    from nearkin.stages.search.bands import Bands
-    from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
-    from nearkin.stages.signatures.minhash import BitMinHash, MinHash
-    from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-    from nearkin.stages.signatures.simhash import Simhash
-    from nearkin.stages.signatures.similarity_index import SimilarityIndex
-    from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-    from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
+    from nearkin.stages.features.shingles import count_features as count_features
+    from nearkin.stages.search.bands import Bands as Bands
+    from nearkin.stages.search.hamming.neighbours import nearest as nearest
+    from nearkin.stages.search.hamming.neighbours import neighbour_pairs as neighbour_pairs
+    from nearkin.stages.signatures.minhash import BitMinHash as BitMinHash
+    from nearkin.stages.signatures.minhash import MinHash as MinHash
+    from nearkin.stages.signatures.random_projection import RandomProjection as RandomProjection
+    from nearkin.stages.signatures.random_projection import TermVectors as TermVectors
+    from nearkin.stages.signatures.simhash import Simhash as Simhash
+    from nearkin.stages.signatures.similarity_index import SimilarityIndex as SimilarityIndex
+    from nearkin.stages.signatures.statistics import GrowingStatistics as GrowingStatistics
+    from nearkin.stages.signatures.statistics import Statistics as Statistics
+    from nearkin.stages.signatures.topsig import OnlineTopSig as OnlineTopSig
+    from nearkin.stages.signatures.topsig import TopSig as TopSig
+    from nearkin.stages.signatures.topsig import WeightedTopSig as WeightedTopSig
 
-__all__ = [
-    "Bands",
-    "BitMinHash",
-    "GrowingStatistics",
-    "MinHash",
-    "OnlineTopSig",
-    "RandomProjection",
-    "Simhash",
-    "SimilarityIndex",
-    "Statistics",
-    "TermVectors",
-    "TopSig",
-    "WeightedTopSig",
-    "count_features",
-    "nearest",
-    "neighbour_pairs",
-]
-__getattr__ = lazy(
+__getattr__, __dir__, __all__ = lazy(
     __name__,
     {
-        "Bands": "nearkin.stages.search.bands",
-        "BitMinHash": "nearkin.stages.signatures.minhash",
-        "GrowingStatistics": "nearkin.stages.signatures.statistics",
-        "MinHash": "nearkin.stages.signatures.minhash",
-        "OnlineTopSig": "nearkin.stages.signatures.topsig",
-        "RandomProjection": "nearkin.stages.signatures.random_projection",
-        "Simhash": "nearkin.stages.signatures.simhash",
-        "SimilarityIndex": "nearkin.stages.signatures.similarity_index",
-        "Statistics": "nearkin.stages.signatures.statistics",
-        "TermVectors": "nearkin.stages.signatures.random_projection",
-        "TopSig": "nearkin.stages.signatures.topsig",
-        "WeightedTopSig": "nearkin.stages.signatures.topsig",
-        "count_features": "nearkin.stages.features.shingles",
-        "nearest": "nearkin.stages.search.hamming.neighbours",
-        "neighbour_pairs": "nearkin.stages.search.hamming.neighbours",
+        "nearkin.stages.features.shingles": "count_features",
+        "nearkin.stages.search.bands": "Bands",
+        "nearkin.stages.search.hamming.neighbours": "nearest neighbour_pairs",
+        "nearkin.stages.signatures.minhash": "BitMinHash MinHash",
+        "nearkin.stages.signatures.random_projection": "RandomProjection TermVectors",
+        "nearkin.stages.signatures.simhash": "Simhash",
+        "nearkin.stages.signatures.similarity_index": "SimilarityIndex",
+        "nearkin.stages.signatures.statistics": "GrowingStatistics Statistics",
+        "nearkin.stages.signatures.topsig": "OnlineTopSig TopSig WeightedTopSig",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

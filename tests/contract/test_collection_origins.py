@@ -140,7 +140,7 @@ def test_exceptions_are_listed_and_counted(matter) -> None:
     (partial,) = matter.exceptions(which="partial").exceptions
     assert (partial.parent, partial.kind, partial.sha256, partial.size_bytes) == ("box.zip", "doc", "b" * 64, 1_000)
     assert found.table.num_rows == 6
-    assert len(found.to_dict(limit=2)["exceptions"]) == 2
+    assert len(found.first(2).to_dict()["exceptions"]) == 2
 
 
 def test_files_without_a_text_are_removed(matter) -> None:

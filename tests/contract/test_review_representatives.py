@@ -87,7 +87,7 @@ def test_the_export_waits_until_a_job_has_compared_all_texts(few: Visit) -> None
     assert done is not None
     assert (done.state, done.message, done.n_done) == ("done", "1 representative for 8 documents", 6)
     assert '/representatives.csv?measure=jaccard&amp;value=0.5" download' in few.get("/representatives").text
-    assert "representatives: jaccard 0.5" in words_of(few.get("/jobs").text)
+    assert "representatives: jaccard, 0.5" in words_of(few.get("/jobs").text)
     (one, alone) = exported(few)
     assert (one["doc_id"], one["n_documents"], alone["doc_id"]) == ("lease, longer", "8", "letter")
     assert len(one["adds"].splitlines()) == 4  # the lease, its copy and the short one add nothing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from golden.run_records import RECORDS
@@ -36,14 +37,14 @@ def test_what_is_read_is_written_again(name):
 
 @pytest.mark.parametrize("odd", [7, {"inputs": 5}, {"inputs": [7]}, {"counts": 7}])
 def test_what_is_no_record_is_refused(odd):
-    with pytest.raises(TypeError):
+    with pytest.raises(msgspec.ValidationError):
         DedupManifest.of(odd)
 
 
 def test_a_part_that_must_be_there():
     manifest = whole(EXPECTED["pairs"]["manifest"])
     for name in ("left", "plan", "fingerprint"):
-        with pytest.raises(TypeError):
+        with pytest.raises(msgspec.ValidationError):
             PairsManifest.of({key: value for key, value in manifest.items() if key != name})
     with pytest.raises(KeyError, match="parameters"):
         _ = DedupManifest().options_in_words

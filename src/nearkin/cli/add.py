@@ -11,6 +11,7 @@ from nearkin.options.collection import CacheOptions, PlaceOptions, WaitOptions
 from nearkin.options.declared import Same, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import ThreadOptions
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.stages.features.letters import Alphabet
@@ -61,14 +62,11 @@ class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, Input
 
 def add(job: AddCommand) -> None:
     """Add documents."""
-    from dataclasses import asdict
-
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.stored import add_facts
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview
     from nearkin.workflows.reading.request import ReadingRequest, not_read_files
-    from nearkin.workflows.resources import Resources
 
     resources, place = Resources(job.threads), job.collection
     has_passages = job.ignored is not None or job.ignore_numbers
@@ -86,9 +84,6 @@ def add(job: AddCommand) -> None:
             if is_first:  # passages are not looked for again in texts that were stored before
                 opened.opened.counting.ignored.say_not_found(bars.say)
     damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-    beside = {} if not_read is None else {"not_read": [file.as_stored() for file in not_read]}
-    answer(
-        job,
-        lambda: asdict(added) | {"damaged_files": [file.as_stored() for file in damaged], **beside},
-        lambda console: console.say(add_facts(added, damaged)),
-    )
+    beside = {} if not_read is None else {"not_read": not_read}
+    summary = added.to_dict() | {"damaged_files": damaged, **beside}
+    answer(job, summary, lambda console: console.say(add_facts(added, damaged)))

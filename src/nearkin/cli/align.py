@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, check_free, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.collection import EncodingOptions
 from nearkin.options.declared import Option, Options, Same, argument, option
 from nearkin.options.dedup import IgnoringOptions
 from nearkin.options.running import FileCommand, PrintOptions, ResourceOptions
+from nearkin.reports.facts.fact import Fact, Table, damage_facts, warning
 from nearkin.stages.documents.formats import WITH_COLUMNS
-from nearkin.stages.documents.rules import OnError
+from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.dictionary import DictionaryRead, LookedUp
@@ -79,11 +80,11 @@ align = CommandGroup(
     _HELP,
     {
         "Commands": (
-            CommandEntry("train", "Learn a table from parallel sentences", "align", "TRAIN_HELP"),
-            CommandEntry("dictionary", "Make a table from a dictionary", "align", "DICTIONARY_HELP"),
-            CommandEntry("merge", "Merge tables of several corpora", "align", "MERGE_HELP"),
-            CommandEntry("prune", "Drop unlikely translations from a table", "align", "PRUNE_HELP"),
-            CommandEntry("show", "List the translations of a word", "align", "SHOW_HELP"),
+            CommandEntry("train", "Learn a table from parallel sentences", "align"),
+            CommandEntry("dictionary", "Make a table from a dictionary", "align"),
+            CommandEntry("merge", "Merge tables of several corpora", "align"),
+            CommandEntry("prune", "Drop unlikely translations from a table", "align"),
+            CommandEntry("show", "List the translations of a word", "align"),
         )
     },
     default="train",
@@ -100,8 +101,6 @@ class TableCommand(FileCommand):
 
     def check_out(self) -> None:
         """Refuse a file that cannot be written, before any work is done."""
-        from nearkin.cli.answering import check_free
-
         check_free(self.out, overwrite=self.overwrite, holds="a translation table")
 
 
@@ -158,12 +157,10 @@ class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOption
 def train(job: TrainCommand) -> None:
     """Learn a table."""
     from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions
     from nearkin.workflows.aligning.training import train as learn
-    from nearkin.workflows.resources import Resources
 
     job.check_out()
     source_column, target_column = job.text or (None, None)
@@ -178,10 +175,10 @@ def train(job: TrainCommand) -> None:
     with working(job) as bars:
         bars.say(f"aligned by {Model1(options.iterations).fingerprint}")
         aligned = learn(corpus, options, resources=Resources.of(job.threads, job.memory), progress=bars)
-    _write(job, aligned.summary, _aligned_facts(aligned), aligned.table)
+    _write(job, aligned.summary(), _aligned_facts(aligned), aligned.table)
 
 
-def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fact], table: TranslationTable) -> None:
+def _write(job: TableCommand, summary: object, facts: Iterable[Fact], table: TranslationTable) -> None:
     from nearkin.runs.files import published
 
     with published(job.out) as aside:
@@ -189,7 +186,6 @@ def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fac
 
     def show(console: Printer) -> None:
         from nearkin.cli.printing import say_place
-        from nearkin.reports.facts.fact import Fact
 
         source, target = table.origin.source, table.origin.target
         words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
@@ -200,7 +196,6 @@ def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fac
 
 
 def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
-    from nearkin.reports.facts.fact import Fact, damage_facts, warning
     from nearkin.stages.translation.model_1 import MAX_WORDS
 
     yield Fact("pairs of sentences", aligned.n_pairs)
@@ -217,7 +212,6 @@ def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
 
 
 def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
-    from nearkin.reports.facts.fact import Fact
 
     yield Fact("entries", made.n_entries)
     yield Fact("skipped", made.n_of_several_words, "more than one word on a side")
@@ -239,7 +233,7 @@ def dictionary(job: DictionaryCommand) -> None:
     made = read_dictionary(
         job.file, source=job.source, target=job.target, stem=job.stem, encoding=job.encoding, on_error=job.on_error
     )
-    _write(job, made.summary, _dictionary_facts(made), made.table)
+    _write(job, made.summary(), _dictionary_facts(made), made.table)
 
 
 class MergeCommand(TableCommand):
@@ -261,7 +255,7 @@ def merge(job: MergeCommand) -> None:
 def _write_made(job: TableCommand, command: str, table: TranslationTable) -> None:
     from nearkin.workflows.aligning.training import table_summary
 
-    _write(job, lambda: {"command": f"align {command}", **table_summary(table)}, [], table)
+    _write(job, {"command": f"align {command}", **table_summary(table)}, [], table)
 
 
 class PruneCommand(TableCommand, PruningOptions):
@@ -292,11 +286,10 @@ def show(job: TranslationsCommand) -> None:
     from nearkin.workflows.aligning.dictionary import look_up
 
     translations = look_up(job.table, job.word, is_reverse=job.reverse)
-    answer(job, translations.summary, lambda console: _show_translations(console, translations))
+    answer(job, translations.summary(), lambda console: _show_translations(console, translations))
 
 
 def _show_translations(console: Printer, looked_up: LookedUp) -> None:
-    from nearkin.reports.facts.fact import Table
 
     word, language, into = looked_up.word, looked_up.language, looked_up.into
     columns = f"p({into} given {language})", f"p({language} given {into})", "count", word

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearkin.cli.command_line import places_read
+from nearkin.cli.command_line import is_unicode, places_read
 from nearkin.nouns import counted
 from nearkin.wording import reveal_line
 
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from nearkin.cli.bars import Bars
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
+    from nearkin.manifests.stored import Manifest
     from nearkin.options.collection import PlaceOptions
     from nearkin.options.running import PrintOptions
+    from nearkin.reports.facts.fact import Fact, Table
 
 
 @contextmanager
@@ -64,22 +68,45 @@ def check_list(options: PrintOptions) -> None:
 
 def answer(
     options: PrintOptions,
-    summary: Callable[[], object],
+    summary: object,
     show: Callable[[Printer], None],
     *,
     rows: Callable[[], pa.Table] | None = None,
     row: str = "",
 ) -> None:
-    """Write the whole list to ``--out``, and print the answer for a person or a program."""
-    from nearkin.cli.printing import tell
-
+    """Write the whole list to ``--out``, and print the answer for a person or, as JSON, for a program."""
     if rows is not None and (out := vars(options)["out"]) is not None:
         from nearkin.workflows.collection.tables import write_table
 
         listed = rows()
         write_table(listed, out)
         say_written(options, len(listed), row, out)
-    tell(summary, show, as_json=options.as_json, quiet=options.quiet)
+    if options.as_json:
+        from nearkin.tabular import as_json
+
+        click.echo(json.dumps(as_json(summary), ensure_ascii=not is_unicode(sys.stdout)))
+    else:
+        from nearkin.cli.printing import Printer, WarningsOnly
+
+        show(WarningsOnly() if options.quiet else Printer())
+
+
+def answer_run(
+    options: PrintOptions, manifest: Manifest, out: Path, first: str, facts: Iterable[Fact], costs: Iterable[Fact],
+    *, table: Table | None = None, summary: object = None, after: Iterable[Fact] = (),
+) -> None:  # fmt: skip
+    """Print the answer of a run, and which of its files to open first; warn if it could not write its page."""
+    from nearkin.cli.printing import say_results, warn_of_report
+
+    def show(console: Printer) -> None:
+        if table is not None:
+            console.show(table)
+        console.say(facts, costs)
+        console.say(after)
+        say_results(console, out, first)
+
+    warn_of_report(manifest.report_problem, is_silent=options.is_silent)
+    answer(options, summary or manifest, show)
 
 
 def check_free(

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, check_list, working
+from nearkin.cli.answering import answer, check_free, check_list, working
 from nearkin.options.collection import CacheOptions, ListOptions, ReadOnlyOptions, ToleranceOptions
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.measuring import AuditJob, EvaluateJob
 from nearkin.options.running import PrintOptions
+from nearkin.paths import path_of
+from nearkin.reports.facts.fact import Table
+from nearkin.wording import share_text
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -48,7 +52,6 @@ def audit(job: AuditCommand) -> None:
     from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import AuditOptions
-    from nearkin.workflows.resources import Resources
 
     check_list(job)
     options = AuditOptions(
@@ -58,14 +61,12 @@ def audit(job: AuditCommand) -> None:
     with working(job) as bars:
         audited = audited_place(job.place, options, bars)
     answer(
-        job, audited.to_dict, lambda console: _show(console, audited, job.out),
+        job, audited, lambda console: _show(console, audited, job.out),
         rows=lambda: audited.missed, row="missed pair",
     )  # fmt: skip
 
 
 def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
-    from nearkin.reports.facts.fact import Table
-    from nearkin.wording import share_text
 
     rows = [
         (share_text(row["similarity"]), str(row["id_a"]), str(row["id_b"]))
@@ -105,15 +106,13 @@ class EvaluateCommand(PrintOptions, EvaluateJob):
 
 def evaluate(job: EvaluateCommand) -> None:
     """Compare a result with the truth."""
-    from nearkin.cli.answering import check_free
     from nearkin.jobs.auditing import evaluated_at
-    from nearkin.paths import path_of
 
     out = None if job.out is None else path_of(job.out, "out")
     if out is not None:
         check_free(out, overwrite=job.overwrite)
     evaluated = evaluated_at(job.result, job.truth, out)
-    answer(job, evaluated.to_dict, lambda console: _show_evaluation(console, evaluated, out))
+    answer(job, evaluated, lambda console: _show_evaluation(console, evaluated, out))
 
 
 def _show_evaluation(console: Printer, evaluated: Evaluated, out: Path | None) -> None:

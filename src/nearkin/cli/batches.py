@@ -18,6 +18,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same
+from nearkin.reports.facts.fact import Fact, Table, not_shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,15 +116,13 @@ def batches(job: BatchesCommand) -> None:
             with store.reading() as connection:
                 all_batches = made.batches(connection)
             answer(
-                job, lambda: {"batches": [batch.to_dict() for batch in all_batches]},
+                job, {"batches": all_batches},
                 lambda console: _show_batches(console, all_batches, job.limit),
                 rows=lambda: made.table_of_batches(all_batches), row="batch",
             )  # fmt: skip
 
 
 def _show_batches(console: Printer, listed: list[Batch], limit: int) -> None:
-    from nearkin.reports.facts.fact import Table, not_shown
-
     rows = [
         (
             batch.n_documents, batch.n_done, batch.n_left, batch.tag, batch.holder or "",
@@ -161,13 +160,10 @@ def second_look(job: SecondLookCommand) -> None:
             return
         with store.reading() as connection:
             looks = second_looks(connection)
-    answer(
-        job, lambda: {"second_looks": [look.to_dict() for look in looks]}, lambda console: _show_looks(console, looks)
-    )
+    answer(job, {"second_looks": looks}, lambda console: _show_looks(console, looks))
 
 
 def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = []
     for look in looks:
@@ -207,16 +203,11 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
     if job.out is not None:
         made.write_privilege_log(full_table, job.out, checked_by(None))
         say_written(job, len(full_table), "document", job.out)
-    first = full_table.slice(0, job.limit).to_pylist()
-    answer(
-        job,
-        lambda: {"n_found": len(full_table), "documents": first},
-        lambda console: _show_log(console, full_table, job.limit),
-    )
+    summary = {"n_found": len(full_table), "documents": full_table.slice(0, job.limit).to_pylist()}
+    answer(job, summary, lambda console: _show_log(console, full_table, job.limit))
 
 
 def _show_log(console: Printer, table: pa.Table, limit: int) -> None:
-    from nearkin.reports.facts.fact import Fact, Table, not_shown
 
     names = ("date", "from", "subject", "privilege", "disputed", "reason", "id")
     rows = [[row[name] or "" for name in names] for row in table.slice(0, limit).to_pylist()]

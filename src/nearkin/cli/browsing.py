@@ -6,8 +6,9 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, opened
+from nearkin.cli.answering import answer, opened, say_written
 from nearkin.errors import ParameterError
+from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DATE_TAG,
     DOC_ID,
@@ -19,6 +20,8 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Same, option
+from nearkin.reports.facts.fact import Table
+from nearkin.wording import reveal
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -40,7 +43,7 @@ Examples:
 
   nearkin show matter lease-17 --text-only > lease-17.txt
 """
-LIST_HELP = """
+LIST_DOCUMENTS_HELP = """
 List the documents of a collection that meet all given conditions.
 
 --group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \
@@ -92,14 +95,11 @@ def show(job: ShowCommand) -> None:
             return
         with collection.opened.store.reading() as connection:
             family = family_of(connection, stored)
-    summary = {**stored.to_dict(), "family": family.to_dict()}
-    answer(job, lambda: summary, lambda console: _show_details(console, stored, family))
+    answer(job, {**stored.to_dict(), "family": family}, lambda console: _show_details(console, stored, family))
 
 
 def _write_text(text: str) -> None:
     """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
-    from nearkin.wording import reveal
-
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None or sys.stdout.isatty():
         sys.stdout.write(reveal(text) if sys.stdout.isatty() else text)
@@ -111,7 +111,6 @@ def _write_text(text: str) -> None:
 
 def _show_details(console: Printer, details: DocumentDetails, family: DocumentFamily) -> None:
     from nearkin.reports.facts.stored import details_facts
-    from nearkin.wording import reveal
 
     console.say(details_facts(details, family))
     console.print()
@@ -158,7 +157,6 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def list_documents(job: ListCommand) -> None:
     """List stored documents."""
-    from nearkin.cli.answering import say_written
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
@@ -175,13 +173,12 @@ def list_documents(job: ListCommand) -> None:
         documents = work(
             collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out
         )
-    answer(job, documents.to_dict, lambda console: _show_list(console, documents))
+    answer(job, documents, lambda console: _show_list(console, documents))
     if job.out is not None:
         say_written(job, documents.n_found, "document", job.out)
 
 
 def _show_list(console: Printer, documents: ListedDocuments) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
     from nearkin.stages.documents.members import origin_text
@@ -214,7 +211,7 @@ def history(job: HistoryCommand) -> None:
         versions = collection.history(job.doc_id)
     answer(
         job,
-        versions.to_dict,
+        versions,
         lambda console: _show_history(console, versions),
         rows=lambda: versions.table,
         row="version",
@@ -223,7 +220,6 @@ def history(job: HistoryCommand) -> None:
 
 def _show_history(console: Printer, document_history: DocumentHistory) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.nouns import counted, wave_text
     from nearkin.reports.facts.stored import change_text, history_facts
     from nearkin.reports.quantities import minute
 
@@ -287,13 +283,12 @@ def exceptions(job: ExceptionsCommand) -> None:
             wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
         )  # fmt: skip
     answer(
-        job, lambda: all_exceptions.to_dict(job.limit), lambda console: _show(console, all_exceptions, job.limit),
+        job, all_exceptions.first(job.limit), lambda console: _show(console, all_exceptions, job.limit),
         rows=lambda: all_exceptions.table, row="exception",
     )  # fmt: skip
 
 
 def _show(console: Printer, stored_exceptions: StoredExceptions, limit: int) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import exceptions_facts
 
     if len(stored_exceptions.counts) > 1:

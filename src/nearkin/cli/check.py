@@ -5,23 +5,25 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from nearkin.cli.answering import answer, check_list, opened_with_bars
+from nearkin.cli.answering import answer, check_free, check_list, opened_with_bars, working
+from nearkin.cli.command_line import is_unicode
+from nearkin.errors import SourceError
 from nearkin.options.check import CheckCommand
+from nearkin.paths import printable, why
+from nearkin.reports.facts.fact import Table
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.wording import share_text
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.check_in.results import Checked, CheckOptions
-    from nearkin.collection.collection import Collection
-    from nearkin.options.check import CheckCommand
-    from nearkin.runs.progress import Progress
     from nearkin.workflows.collection.check_stream import LineAnswer
 
 
@@ -85,7 +87,7 @@ def check(job: CheckCommand) -> None:
             checked = collection.check(document.text, options=options, store=under if job.store else None)
         checked = replace(checked, missing=document.missing, not_checked=document.inside)
     answer(
-        job, checked.to_dict, lambda console: _show(console, job, checked, is_empty=is_empty),
+        job, checked, lambda console: _show(console, job, checked, is_empty=is_empty),
         rows=lambda: checked.table, row="document",
     )  # fmt: skip
     raise click.exceptions.Exit(EXIT_CODES[checked.verdict])
@@ -93,9 +95,7 @@ def check(job: CheckCommand) -> None:
 
 def _show(console: Printer, job: CheckCommand, checked: Checked, *, is_empty: bool) -> None:
     from nearkin.cli.printing import say_passage
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
-    from nearkin.wording import share_text
 
     console.say([verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
     rows = [
@@ -119,14 +119,11 @@ _STDOUT = Path("-")
 
 def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     """Answer every line on standard output; print a summary on standard error."""
-    from nearkin.cli.answering import check_free, working
-    from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.collection.check_in.results import CheckInMany
-    from nearkin.paths import printable
+    from nearkin.collection.collection import Collection
     from nearkin.reports.facts.queries import stream_facts
     from nearkin.runs.files import writing
-    from nearkin.stages.documents.rules import ReadingRules
     from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
     kept = job.kept
@@ -140,13 +137,14 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     with (
         working(job) as bars,
         _opened(job.checked_file) as stream,
-        _opened_collection(job, bars) as target,
+        Collection.open(
+            job.collection, create=job.store, wait=job.wait, read_only=job.read_only, progress=bars
+        ) as collection,
         _kept_file(kept) as kept_file,
     ):
 
         def answered(answers: Sequence[LineAnswer]) -> None:
             """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
-            target.say_created(answers)
             lines = b"".join(
                 checked_line.data.rstrip(b"\r") + b"\n" for checked_line in answers if checked_line.is_kept
             )
@@ -161,53 +159,15 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
                 sys.stdout.write("".join(lines_out))
                 sys.stdout.flush()
 
-        summary = check_stream(
-            target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
-        )
+        summary = check_stream(collection, stream, answered, options=options, store=store, columns=columns, rules=rules)
     if job.as_json:
         click.echo(json.dumps(summary.to_dict()), err=True)
     else:
         (WarningsOnly() if job.quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    collection: Callable[[], Collection]
-    say_created: Callable[[Sequence[LineAnswer]], None]
-
-
-@contextlib.contextmanager
-def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import MissingCollectionError
-
-    with contextlib.ExitStack() as opened:
-        existing, made = None, list[Collection]()
-        try:
-            existing = opened.enter_context(
-                Collection.open(job.collection, wait=job.wait, read_only=job.read_only, progress=bars)
-            )
-        except MissingCollectionError:
-            if not job.store:
-                raise
-
-        def create() -> Collection:
-            made.append(
-                opened.enter_context(Collection.open(job.collection, create=True, wait=job.wait, progress=bars))
-            )
-            return made[0]
-
-        def say_created(answers: Sequence[LineAnswer]) -> None:
-            if made and any(line.answer.checked is not None for line in answers):
-                bars.say(f"created the collection {made.pop().place}")
-
-        yield _Target(cache(lambda: existing or create()), say_created)
-
-
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    from nearkin.errors import SourceError
-    from nearkin.paths import why
     from nearkin.stages.documents.head import standard_input
 
     if file == _STDOUT:

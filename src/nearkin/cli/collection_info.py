@@ -8,9 +8,12 @@ import click
 
 from nearkin.cli.answering import answer, check_list, opened_with_bars, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
+from nearkin.errors import CollectionError
 from nearkin.options.collection import CacheOptions, ListOptions, PlaceOptions, ReadOnlyOptions, WaitOptions
 from nearkin.options.declared import Same, option
 from nearkin.options.running import ThreadOptions
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
     from nearkin.collection.plain_sql import Installed
-    from nearkin.reports.facts.fact import Fact
 
 INFO_HELP = """
 Count the documents, versions and waves of a collection, and the documents that could not be stored or counted.
@@ -64,7 +66,7 @@ def info(job: InfoCommand) -> None:
 
     with OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened:
         counts = info_of(opened)
-    answer(job, counts.to_dict, lambda console: console.say(info_facts(counts)))
+    answer(job, counts, lambda console: console.say(info_facts(counts)))
 
 
 class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -73,8 +75,6 @@ class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def waves(job: WavesCommand) -> None:
     """List the waves."""
-    from dataclasses import asdict
-
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access
@@ -87,13 +87,12 @@ def waves(job: WavesCommand) -> None:
     ):
         listed = waves_of(connection)
     answer(
-        job, lambda: [asdict(wave) for wave in listed], lambda console: _show_waves(console, listed),
+        job, listed, lambda console: _show_waves(console, listed),
         rows=lambda: table_of_waves(listed), row="wave",
     )  # fmt: skip
 
 
 def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.quantities import minute
 
     rows = [
@@ -112,13 +111,11 @@ class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, Pla
 
 def fsck(job: FsckCommand) -> None:
     """Check the stored data of a collection for damage."""
-    from nearkin.errors import CollectionError
     from nearkin.reports.facts.stored import fsck_facts
-    from nearkin.workflows.resources import Resources
 
     with opened_with_bars(job) as collection:
         checked = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
-    answer(job, checked.to_dict, lambda console: console.say(fsck_facts(checked)))
+    answer(job, checked, lambda console: console.say(fsck_facts(checked)))
     if not checked.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)
 
@@ -136,11 +133,7 @@ Example:
 sql = CommandGroup(
     "sql",
     "Query a collection in PostgreSQL in plain SQL.",
-    {
-        "Commands": [
-            CommandEntry("install", "Install functions and views in PostgreSQL", "collection_info", "INSTALL_HELP")
-        ]
-    },
+    {"Commands": [CommandEntry("install", "Install functions and views in PostgreSQL", "collection_info")]},
 )
 
 
@@ -156,11 +149,10 @@ def install(job: InstallCommand) -> None:
 
     with working(job) as bars, OpenedCollection.open(job.collection, access=Access(job.wait), progress=bars) as opened:
         installed = put(opened)
-    answer(job, installed.to_dict, lambda console: console.say(_facts(installed)))
+    answer(job, installed, lambda console: console.say(_facts(installed)))
 
 
 def _facts(installed: Installed) -> list[Fact]:
-    from nearkin.reports.facts.fact import Fact
 
     return [
         Fact("ready for plain SQL", installed.place, f"similarity index {installed.similarity_index}"),

@@ -226,22 +226,23 @@ def _in_other_words(error: UnicodeError) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """Location of a command below ``nearkin.cli``, with its names in that module, and its line in a list."""
+    """Location of a command below ``nearkin.cli``, with its name in that module, and its line in a list."""
 
     name: str
     summary: str
     module: str
-    help: str = "HELP"
     work: str = ""
 
     def load(self) -> click.Command:
-        """Import the command."""
+        """Import the command; the help of ``work`` is ``WORK_HELP``, or ``HELP`` if its module is about it."""
         module = import_module(f"nearkin.cli.{self.module}")
-        work = getattr(module, self.work or self.name.replace("-", "_"))
+        name = self.work or self.name.replace("-", "_")
+        work = getattr(module, name)
         if isinstance(work, CommandGroup):
             work.short_help = self.summary
             return work
-        return Command(self.name, work, help=getattr(module, self.help), summary=self.summary)
+        text = vars(module).get(f"{name.upper()}_HELP") or module.HELP
+        return Command(self.name, work, help=text, summary=self.summary)
 
 
 Panels = Mapping[str, Sequence[CommandEntry]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.answering import answer, opened_with_bars
+from nearkin.cli.answering import answer, check_free, opened_with_bars
 from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, wave_text
@@ -30,11 +30,12 @@ from nearkin.options.collection import (
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import PrintOptions
 from nearkin.paths import check_input
+from nearkin.reports.facts.fact import Fact, missing_facts
+from nearkin.wording import reveal_line, share_text
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.versions import Versions
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.differences.comparison import Comparison
 
 COMPARE_HELP = """
@@ -113,9 +114,6 @@ class CompareCommand(ListOptions, ReadOnlyOptions, EncodingOptions, PrintOptions
 
 def compare(job: CompareCommand) -> None:
     """Compare two documents."""
-    from nearkin.cli.answering import check_free
-    from nearkin.wording import reveal_line
-
     names = list(job.documents)
     if job.out is not None:
         if job.out.suffix.lower() not in _WRITERS:
@@ -137,7 +135,7 @@ def compare(job: CompareCommand) -> None:
         _WRITERS[job.out.suffix.lower()](answered, job.out)
         if not job.is_silent:
             click.echo(f"wrote {reveal_line(str(job.out))}", err=True)
-    answer(job, answered.to_dict, lambda console: _show(console, answered))
+    answer(job, answered.as_json, lambda console: _show(console, answered))
 
 
 def _write_html(compared: _Answer, out: Path) -> None:
@@ -170,16 +168,39 @@ class _Answer:
     texts: tuple[str, str]
     comparison: Comparison
     facts: list[Fact]
-    to_dict: Callable[[], dict[str, object]]
+    as_json: object
     missing: Sequence[Fact] = ()
 
 
-def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
-    from nearkin.reports.facts.comparing import text_similarity_facts
-    from nearkin.reports.facts.fact import missing_facts
-    from nearkin.workflows.comparing import compare
-    from nearkin.workflows.reading.one_text import read_one_document
+@dataclass(frozen=True, slots=True)
+class _ComparedText:
+    """A text to compare, its name, and what JSON says of it; ``missing`` is what could not be read of its file."""
 
+    name: str
+    text: str
+    about: object
+    missing: str | None = None
+
+    @classmethod
+    def of_file(cls, file: Path, encoding: str) -> _ComparedText:
+        from nearkin.workflows.reading.one_text import read_one_document
+
+        read = read_one_document(file, encoding)
+        return cls(str(file), read.text, {"file": str(file), "missing": read.missing}, read.missing)
+
+
+def _compared_texts(job: CompareCommand, a: _ComparedText, b: _ComparedText) -> _Answer:
+    from nearkin.workflows.comparing import compare
+
+    found = compare(a.text, b.text, ignore=job.ignore)
+    missing = [fact for side in (a, b) for fact in missing_facts(side.name, side.missing)]
+    return _Answer(
+        name_a=a.name, name_b=b.name, texts=(a.text, b.text), comparison=found.comparison, facts=found.facts(),
+        as_json={"a": a.about, "b": b.about, **found.to_dict()}, missing=missing,
+    )  # fmt: skip
+
+
+def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
     if job.version_a is not None or job.version_b is not None:
         raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
     if Path(file_a).is_dir() or file_a.startswith(COLLECTION_URLS):
@@ -189,21 +210,7 @@ def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
         )
     for file in (file_a, file_b):
         check_input(file)
-    read_a, read_b = (read_one_document(Path(file), job.encoding) for file in (file_a, file_b))
-    found = compare(read_a.text, read_b.text, ignore=job.ignore)
-    return _Answer(
-        name_a=file_a,
-        name_b=file_b,
-        texts=(read_a.text, read_b.text),
-        comparison=found.comparison,
-        facts=text_similarity_facts(found),
-        missing=[*missing_facts(file_a, read_a.missing), *missing_facts(file_b, read_b.missing)],
-        to_dict=lambda: {
-            "a": {"file": file_a, "missing": read_a.missing},
-            "b": {"file": file_b, "missing": read_b.missing},
-            **found.to_dict(),
-        },
-    )
+    return _compared_texts(job, *(_ComparedText.of_file(Path(file), job.encoding) for file in (file_a, file_b)))
 
 
 def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Answer:
@@ -220,40 +227,18 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
         of_a, of_b = compared.a, compared.b.document
         texts = opened.text(a, version=of_a.version), opened.text(b, version=of_b.version)
     return _Answer(
-        name_a=str(compared.a),
-        name_b=str(compared.b.document),
-        texts=texts,
-        comparison=compared.comparison,
-        facts=similarity_facts(compared),
-        to_dict=compared.to_dict,
-    )
+        name_a=str(of_a), name_b=str(of_b), texts=texts, comparison=compared.comparison,
+        facts=similarity_facts(compared), as_json=compared,
+    )  # fmt: skip
 
 
 def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path) -> _Answer:
     from nearkin.collection.collection import Collection
-    from nearkin.reports.facts.comparing import text_similarity_facts
-    from nearkin.reports.facts.fact import missing_facts
-    from nearkin.workflows.comparing import compare
-    from nearkin.workflows.reading.one_text import read_one_document
 
-    document = read_one_document(file, job.encoding)
+    read = _ComparedText.of_file(file, job.encoding)
     with Collection.open(place, read_only=job.read_only) as opened:
         stored = opened.details(doc_id, version=job.version_a)
-    similarity = compare(stored.text, document.text, ignore=job.ignore)
-    name = str(stored.document)
-    return _Answer(
-        name_a=name,
-        name_b=str(file),
-        texts=(stored.text, document.text),
-        comparison=similarity.comparison,
-        facts=text_similarity_facts(similarity),
-        missing=[*missing_facts(str(file), document.missing)],
-        to_dict=lambda: {
-            "a": stored.document.to_dict(),
-            "b": {"file": str(file), "missing": document.missing},
-            **similarity.to_dict(),
-        },
-    )
+    return _compared_texts(job, _ComparedText(str(stored.document), stored.text, stored.document), read)
 
 
 def _show(console: Printer, compared: _Answer) -> None:
@@ -293,20 +278,13 @@ def versions(job: VersionsCommand) -> None:
             date_tag=job.date_tag,
         )  # fmt: skip
     first = versions_found if job.out is None else versions_found.first(job.limit)
-    answer(
-        job,
-        first.to_dict,
-        lambda console: _show_versions(console, first),
-        rows=lambda: versions_found.table,
-        row="version",
-    )
+    answer(job, first, lambda console: _show_versions(console, first), rows=lambda: versions_found.table, row="version")
 
 
 def _show_versions(console: Printer, listed: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.comparing import change_text, date_text, relation_text, versions_facts
-    from nearkin.wording import share_text
 
     for version in listed.versions:
         document, measured = version.similar.document, version.similar

@@ -23,6 +23,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Options, Same, argument, option
+from nearkin.reports.facts.fact import Table, not_shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -245,7 +246,7 @@ def coding(job: CodingCommand) -> None:
             layout, text = layout_of(connection), layout_text(connection)
     if job.dry_run and given is not None:
         layout, text = read_layout(given), given
-    answer(job, layout.to_dict, lambda console: console.print(text.rstrip() or "No fields are set.", markup=False))
+    answer(job, layout, lambda console: console.print(text.rstrip() or "No fields are set.", markup=False))
 
 
 class UndoCommand(ManyOptions, PlaceOptions):
@@ -278,7 +279,7 @@ def purge(job: PurgeCommand) -> None:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with opened_with_bars(job) as collection:
         erased = collection.purge(ids, copies=job.copies, by=job.by, dry_run=job.dry_run or not job.yes)
-    answer(job, erased.to_dict, lambda console: console.say(purged_facts(erased, is_asked_dry=job.dry_run)))
+    answer(job, erased, lambda console: console.say(purged_facts(erased, is_asked_dry=job.dry_run)))
     if erased.is_dry_run and not job.dry_run:
         raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
@@ -300,7 +301,7 @@ def remove(job: RemoveCommand) -> None:
     ids, most = named_ids(job), None if job.yes else _WITHOUT_YES
     with opened(job) as collection:
         removed = collection.remove(ids, wave=job.wave, by=job.by, dry_run=job.dry_run, max_changes=most)
-    answer(job, removed.to_dict, lambda console: _show_removed(console, removed, job.limit))
+    answer(job, removed, lambda console: _show_removed(console, removed, job.limit))
     if removed.is_dry_run and not job.dry_run:
         n = counted(removed.n_documents + removed.n_unread, "document")
         raise ParameterError(f"Nothing was removed. This would remove {n}. Add --yes to remove them.")
@@ -329,7 +330,7 @@ def answer_change(job: PlaceOptions, activity_result: ActivityResult, limit: int
     is_asked_dry = vars(job)["dry_run"]
     answer(
         job,
-        activity_result.to_dict,
+        activity_result,
         lambda console: _show_result(console, activity_result, limit, is_asked_dry=is_asked_dry),
     )
 
@@ -355,7 +356,6 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, result: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.reports.facts.activities import change_cells, result_facts
-    from nearkin.reports.facts.fact import Table
 
     if result.is_dry_run:
         changes = [change_cells(change) for change in result.changes[:limit]]
@@ -395,7 +395,7 @@ def tags(job: TagsCommand) -> None:
     """Count tags."""
     with opened(job) as collection:
         counts = collection.tags()
-    answer(job, counts.to_dict, lambda console: _show_tags(console, counts), rows=lambda: counts.documents, row="tag")
+    answer(job, counts, lambda console: _show_tags(console, counts), rows=lambda: counts.documents, row="tag")
 
 
 class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -417,13 +417,12 @@ def log(job: LogCommand) -> None:
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)
     answer(
-        job, lambda: [activity.to_dict() for activity in listed], lambda console: _show_log(console, listed, job.limit),
+        job, listed, lambda console: _show_log(console, listed, job.limit),
         rows=lambda: log_in_words(listed), row="changed value",
     )  # fmt: skip
 
 
 def _show_tags(console: Printer, listed: Tags) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = [(count.n_documents, count.n_removed, count.field, count.value) for count in listed.counts]
     console.show(Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet."))
@@ -431,7 +430,6 @@ def _show_tags(console: Printer, listed: Tags) -> None:
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.reports.facts.activities import activity_in_words
-    from nearkin.reports.facts.fact import Table, not_shown
     from nearkin.reports.quantities import minute
 
     rows = []

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer_run, working
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.options.reading import InputsArgument
 from nearkin.options.running import OVERLAY, RESUME, DirectoryCommand, EngineOptions, PrintOptions
+from nearkin.reports.facts.fact import Fact
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.manifests.dedup import DedupManifest
-    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.grouping import Rule
 
 
@@ -46,10 +47,8 @@ class DedupCommand(DirectoryCommand, EngineOptions, DedupJob, InputsArgument):
 
 def dedup(job: DedupCommand) -> None:
     """Clean a corpus of copies."""
-    from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.dedup.files import dedup_files
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     options, resources, where = job.part(DedupOptions), Resources.of(job.threads, job.memory), job.chosen_engine()
     with working(job) as bars:
@@ -61,19 +60,15 @@ def dedup(job: DedupCommand) -> None:
             request, job.out, options, against=others, delivery=job.part(Delivery), resources=resources, progress=bars,
             engine=where,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: print_summary(console, manifest, job.out))
+    _answer(job, manifest, job.out)
 
 
-def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
-    """Print documents by reason, groups, missed pairs, ``more``, and where to look."""
-    from nearkin.cli.printing import say_results
+def _answer(job: PrintOptions, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
     from nearkin.reports.facts.jobs import cost_facts, dedup_facts, reasons_table
 
-    console.show(reasons_table(manifest))
     costs = cost_facts(manifest.stages, manifest.count("documents"), manifest.memory) if manifest.plan else ()
-    console.say([*dedup_facts(manifest), *more], costs)
-    say_results(console, out, "documents.parquet")
+    facts = chain(dedup_facts(manifest), more)
+    answer_run(job, manifest, out, "documents.parquet", facts, costs, table=reasons_table(manifest))
 
 
 REGROUP_HELP = """
@@ -120,7 +115,6 @@ class RegroupCommand(PrintOptions):
 
 def regroup(job: RegroupCommand) -> None:
     """Regroup a run."""
-    from nearkin.cli.printing import warn_of_report
     from nearkin.reports.facts.jobs import regroup_facts
     from nearkin.workflows.dedup.regrouping import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
@@ -130,14 +124,12 @@ def regroup(job: RegroupCommand) -> None:
             job.directory, threshold=job.threshold, group=job.group, out=job.out, overwrite=job.overwrite,
             write_kept=job.write_kept, report=job.report, overlay=job.overlay, progress=bars,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
 
-    def print_answer(console: Printer) -> None:
+    def more() -> Iterator[Fact]:
         changes = outcome_changes(job.directory, where)
-        more = regroup_facts(
+        yield from regroup_facts(
             manifest, run_threshold=changes.run_threshold, n_now_kept=changes.n_now_kept,
             n_now_dropped=changes.n_now_dropped,
         )  # fmt: skip
-        print_summary(console, manifest, where, more)
 
-    answer(job, manifest.as_stored, print_answer)
+    _answer(job, manifest, where, more())

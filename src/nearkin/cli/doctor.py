@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
 from nearkin.cli.answering import answer
+from nearkin.errors import EngineError, RunError
 from nearkin.options.running import PrintOptions
+from nearkin.reports.facts.fact import Fact
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -35,18 +38,15 @@ def doctor(job: PrintOptions) -> None:
     machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
 
     def show(console: Printer) -> None:
-        from nearkin.reports.facts.fact import Fact
-
         rows = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
         for extra, versions in extras.items():
             rows[f"extra {extra}"] = _in_words(versions) if all(versions.values()) else _missing(versions)
         console.say(Fact(name, value) for name, value in rows.items())
 
-    answer(job, lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show)
+    answer(job, {"machine": machine, "libraries": libraries, "extras": extras}, show)
 
 
 def _machine() -> dict[str, object]:
-    from nearkin.workflows.resources import Resources
 
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
     return {
@@ -64,7 +64,6 @@ def _machine() -> dict[str, object]:
 
 
 def _sandbox() -> str:
-    from nearkin.errors import RunError
     from nearkin.stages.documents.extraction.pool import check_sandbox
 
     try:
@@ -74,7 +73,6 @@ def _sandbox() -> str:
 
 
 def _java() -> str:
-    from nearkin.errors import EngineError
 
     try:
         from nearkin.engines.spark.requirements import check_java

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer_run, working
+from nearkin.errors import ParameterError
 from nearkin.options.collection import ReadOnlyOptions
 from nearkin.options.declared import Same
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
 from nearkin.options.reading import InputsArgument
 from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.collection.groups.current import CollectionGroups
-    from nearkin.manifests.dedup import DedupManifest
-    from nearkin.manifests.passages import PassagesManifest
-    from nearkin.manifests.threads import ThreadsManifest
 
 
 HELP = """
@@ -51,16 +47,14 @@ class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgu
 
 def families(job: FamiliesCommand) -> None:
     """Group contracts into form groups."""
-    from nearkin.cli.printing import warn_of_report
-    from nearkin.errors import ParameterError
+    from nearkin.reports.facts.jobs import families_facts, relations_table, run_time
+    from nearkin.reports.facts.queries import family_group_facts
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
-    from nearkin.workflows.resources import Resources
 
     request, out = ReadingRequest.from_options(job.inputs, job), job.out
     delivery, resources = job.part(Delivery), Resources.of(job.threads, job.memory)
     groups: CollectionGroups | None = None
-    to_dict: Callable[[], Mapping[str, object]]
     with working(job) as bars:
         if job.overlay is not None and is_one_collection(request):
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
@@ -72,29 +66,18 @@ def families(job: FamiliesCommand) -> None:
                 request, out, threshold=job.threshold, is_read_only=job.read_only, delivery=delivery,
                 resources=resources, progress=bars,
             )  # fmt: skip
-            manifest, groups, to_dict = result.manifest, result.groups, result.to_dict
+            manifest, groups, summary = result.manifest, result.groups, result.to_dict()
         elif job.read_only:
             raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
             manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
-            to_dict = manifest.as_stored
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, to_dict, lambda console: _show(console, manifest, groups, out))
-
-
-def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
-    from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.fact import time_facts
-    from nearkin.reports.facts.jobs import families_facts, relations_table
-
-    console.show(relations_table(manifest))
-    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
-    console.say(families_facts(manifest), time_facts(elapsed_s, manifest.count("documents")))
-    if groups is not None:
-        from nearkin.reports.facts.queries import family_group_facts
-
-        console.say(family_group_facts(groups))
-    say_results(console, out, "families.csv")
+            summary = manifest.as_stored()
+    facts, costs = families_facts(manifest), run_time(manifest, manifest.count("documents"))
+    changes = () if groups is None else family_group_facts(groups)
+    answer_run(
+        job, manifest, out, "families.csv", facts, costs, table=relations_table(manifest), summary=summary,
+        after=changes,
+    )  # fmt: skip
 
 
 THREADS_HELP = """
@@ -120,7 +103,7 @@ class ThreadsCommand(DirectoryCommand, ThreadsJob, InputsArgument):
 
 def threads(job: ThreadsCommand) -> None:
     """Put mails into threads."""
-    from nearkin.cli.printing import warn_of_report
+    from nearkin.reports.facts.jobs import results_table, run_time, threads_facts
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.threads.job import thread_files
 
@@ -129,19 +112,8 @@ def threads(job: ThreadsCommand) -> None:
             ReadingRequest.from_options(job.inputs, job), job.out, job.part(MailOptions), overwrite=job.overwrite,
             report=job.report, progress=bars,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show_threads(console, manifest, job.out))
-
-
-def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
-    from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.fact import time_facts
-    from nearkin.reports.facts.jobs import results_table, threads_facts
-
-    console.show(results_table(manifest))
-    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
-    console.say(threads_facts(manifest), time_facts(elapsed_s, manifest.counts.documents))
-    say_results(console, out, "threads.parquet")
+    costs = run_time(manifest, manifest.counts.documents)
+    answer_run(job, manifest, job.out, "threads.parquet", threads_facts(manifest), costs, table=results_table(manifest))
 
 
 PASSAGES_HELP = """
@@ -171,10 +143,9 @@ class PassagesCommand(DirectoryCommand, EngineOptions, PassagesJob, InputsArgume
 
 def passages(job: PassagesCommand) -> None:
     """Find passages."""
-    from nearkin.cli.printing import warn_of_report
+    from nearkin.reports.facts.jobs import passages_facts, run_time
     from nearkin.workflows.passages.job import passages_files
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     engine = job.chosen_engine()
     with working(job) as bars:
@@ -185,16 +156,5 @@ def passages(job: PassagesCommand) -> None:
             request, job.out, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
             resources=Resources.of(job.threads, job.memory), progress=bars, engine=engine,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show_passages(console, manifest, job.out))
-
-
-def _show_passages(console: Printer, manifest: PassagesManifest, out: Path) -> None:
-    from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.fact import time_facts
-    from nearkin.reports.facts.jobs import passages_facts
-
-    elapsed_s = sum(stage.elapsed_s for stage in manifest.stages)
-    n_documents = manifest.counts.documents + manifest.counts.others
-    console.say(passages_facts(manifest), time_facts(elapsed_s, n_documents))
-    say_results(console, out, "passages.parquet")
+    costs = run_time(manifest, manifest.counts.documents + manifest.counts.others)
+    answer_run(job, manifest, job.out, "passages.parquet", passages_facts(manifest), costs)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, opened, working
+from nearkin.cli.answering import answer, check_free, opened, say_written, working
 from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.options.collection import (
@@ -22,6 +22,9 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import ThreadOptions
+from nearkin.reports.facts.fact import Table
+from nearkin.wording import distance_text, share_text
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -72,14 +75,12 @@ class GroupsCommand(
 
 def groups(job: GroupsCommand) -> None:
     """Group documents, or list what changed in their groups."""
-    from nearkin.cli.answering import check_free, say_written
     from nearkin.collection.groups.changes import groups_since
     from nearkin.collection.groups.current import group
     from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
     from nearkin.workflows.collection.tables import coded
     from nearkin.workflows.overlay import check_tool
-    from nearkin.workflows.resources import Resources
 
     tolerance = Tolerance.of(**job.part(GroupTolerance).given())
     if job.overlay is not None and job.out is not None:
@@ -90,7 +91,7 @@ def groups(job: GroupsCommand) -> None:
         if job.since is not None:
             changed = groups_since(collection.opened, job.since, tolerance)
             answer(
-                job, changed.to_dict, lambda console: _show_since(console, changed, job.limit),
+                job, changed, lambda console: _show_since(console, changed, job.limit),
                 rows=lambda: coded(collection, changed.documents), row="change",
             )  # fmt: skip
             return
@@ -99,14 +100,13 @@ def groups(job: GroupsCommand) -> None:
             n_rows = write_group_overlay(collection, grouped.members, job.overlay, job.out)
             say_written(job, n_rows, "row", job.out)
         rows = (lambda: coded(collection, grouped.members)) if job.overlay is None else None
-        answer(job, grouped.to_dict, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
+        answer(job, grouped, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
     if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
 
 
 def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> None:
     from nearkin.collection.tolerance import LETTERS_ONLY
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
     rows, unlike = [], letters_only_groups(collection_groups)
@@ -121,7 +121,6 @@ def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> 
 
 
 def _show_since(console: Printer, since: GroupsSince, limit: int) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import change_words, groups_since_facts
 
     rows = []
@@ -175,7 +174,6 @@ def conflicts(job: ConflictsCommand) -> None:
     """Find label conflicts."""
     from nearkin.workflows.collection.labels import labels_of_tag, read_labels
     from nearkin.workflows.collection.tables import coded, table_of_conflicts
-    from nearkin.workflows.resources import Resources
 
     if job.labels is None and job.tag is None:
         raise ParameterError("Give either a file of labels or --tag.")
@@ -200,47 +198,33 @@ def conflicts(job: ConflictsCommand) -> None:
         )
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     answer(
-        job, lambda: {**found.to_dict(), **of_labels}, lambda console: _show_conflicts(console, found, job.limit, read),
+        job, found.to_dict() | of_labels, lambda console: _show_conflicts(console, found, job.limit, read),
         rows=lambda: rows, row="conflict",
     )  # fmt: skip
 
 
 def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
+    from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
-    from nearkin.wording import distance_text, share_text
 
     before = None
     for conflict in all_conflicts.conflicts[:limit]:
-        edit, jaccard, distance = (
-            share_text(conflict.edit_similarity),
-            share_text(conflict.jaccard),
-            conflict.relative_distance,
-        )
         key = conflict.group, conflict.majority_label, None if conflict.group is not None else conflict.a.content
         if key != before:
             before, name = key, "in no group" if conflict.group is None else f"group {conflict.group}"
-            n, first = conflict.n_with_majority_label, f"[bold]'{shown(conflict.majority_label)}'[/]"
-            labels = f"{n:,} with {first}"
-            tie = f"tie, so the label of the document stored first, {first}, counts as the label of the group"
-            if conflict.is_tie and conflict.n_documents == 2 * n:
-                others = f"{n:,} with '{shown(conflict.label_a)}'"
-                labels += f", {others}; {tie}"
-            elif conflict.is_tie and conflict.n_documents > 1:
-                labels += f"; {tie}"
+            tie = " (tie: the label of the document stored first)" * conflict.is_tie
             console.print(
-                f"{name}: [bold]{counted(conflict.n_documents, 'labelled document')}[/], {labels}",
-                highlight=False,
-                soft_wrap=True,
-            )
-        letters_only = is_letters_only(conflict.jaccard, all_conflicts.tolerance)
-        remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if letters_only else ""
+                f"{name}: [bold]{conflict.n_documents:,} labelled[/], {conflict.n_with_majority_label:,} with "
+                f"[bold]'{shown(conflict.majority_label)}'[/]{tie}",
+                highlight=False, soft_wrap=True,
+            )  # fmt: skip
+        remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if conflict.is_letters_only else ""
         console.print(
             f"  [bold yellow]'{shown(conflict.label_a)}'[/] {shown(conflict.a)}  ≠  "
             f"[bold]'{shown(conflict.label_b)}'[/] {shown(conflict.b)}  "
-            f"[dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
-            + (f"  [yellow]({remark})[/]" if remark else ""),
+            f"[dim]Jaccard {share_text(conflict.jaccard)}  edit {share_text(conflict.edit_similarity)}  "
+            f"γ {distance_text(conflict.relative_distance)}[/]" + (f"  [yellow]({remark})[/]" if remark else ""),
             highlight=False,
             soft_wrap=True,
         )
@@ -248,12 +232,5 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
             say_passage(console, conflict.passage, n_differences=conflict.n_differences, n_moves=conflict.n_moves)
         else:
             console.print(f"    [dim]{without_passage(conflict)}[/]", highlight=False, soft_wrap=True)
-    facts = conflicts_facts(
-        all_conflicts,
-        n_shown=limit,
-        label_column=read.label_column,
-        id_column=read.id_column,
-        n_without_label=read.n_without_label,
-        is_bare=read.is_bare,
-    )
-    console.say(facts)
+    about = {name: getattr(read, name) for name in ("label_column", "id_column", "n_without_label", "is_bare")}
+    console.say(conflicts_facts(all_conflicts, n_shown=limit, **about))

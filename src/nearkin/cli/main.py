@@ -21,6 +21,7 @@ from nearkin._version import __version__
 from nearkin.cli.command_line import CommandEntry, CommandGroup, take_every_character
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
+from nearkin.wording import reveal_line
 
 _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -102,8 +103,6 @@ def _end_in_silence() -> int:
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
     """Print an error on standard error, for a person or a program."""
-    from nearkin.wording import reveal_line
-
     advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
     message = " ".join([str(error), *advice, *_notes_of(error)])
     if as_json:
@@ -175,54 +174,50 @@ def interrupts_repeated() -> Iterator[None]:
 _PANELS = {
     "Clean a corpus": (
         CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
-        CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"),
-        CommandEntry(
-            "passages", "Find passages that stand in several documents; cut or list them", "families", "PASSAGES_HELP"
-        ),
+        CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup"),
+        CommandEntry("passages", "Find passages that stand in several documents; cut or list them", "families"),
         CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
-        CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
+        CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families"),
     ),
     "Collections": (
         CommandEntry("add", "Add documents to a collection", "add"),
-        CommandEntry("remove", "Remove documents from a collection", "decisions", "REMOVE_HELP"),
-        CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
-        CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
-        CommandEntry("history", "List the older texts of a document, with changes", "browsing", "HISTORY_HELP"),
-        CommandEntry("exceptions", "List files that gave no text, or only a part of it", "browsing", "EXCEPTIONS_HELP"),
-        CommandEntry(
-            "search", "Find documents by their words, phrases and beginnings of words", "similar", "SEARCH_HELP"
-        ),
+        CommandEntry("remove", "Remove documents from a collection", "decisions"),
+        CommandEntry("show", "Show the text and the metadata of a document", "browsing"),
+        CommandEntry("list", "List documents by wave, id, file or date", "browsing", "list_documents"),
+        CommandEntry("history", "List the older texts of a document, with changes", "browsing"),
+        CommandEntry("exceptions", "List files that gave no text, or only a part of it", "browsing"),
+        CommandEntry("search", "Find documents by their words, phrases and beginnings of words", "similar"),
         CommandEntry("check", "Check whether a similar document is stored already", "check"),
         CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
-        CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
-        CommandEntry("versions", "List the documents similar to a document, with changes", "compare", "VERSIONS_HELP"),
+        CommandEntry("compare", "Compare two documents word by word", "compare"),
+        CommandEntry("versions", "List the documents similar to a document, with changes", "compare"),
         CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
-        CommandEntry("conflicts", "Find near-duplicates with different labels", "groups", "CONFLICTS_HELP"),
-        CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
-        CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-        CommandEntry("fsck", "Find damage in stored data, and rebuild the index", "collection_info", "FSCK_HELP"),
+        CommandEntry("conflicts", "Find near-duplicates with different labels", "groups"),
+        CommandEntry("info", "Count documents, versions and waves", "collection_info"),
+        CommandEntry("waves", "List the waves of a collection", "collection_info"),
+        CommandEntry("fsck", "Find damage in stored data, and rebuild the index", "collection_info"),
         CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
-        CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve", "USERS_HELP"),
+        CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve"),
         CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "collection_info"),
     ),
     "Decisions": (
-        CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
-        CommandEntry("untag", "Remove a tag from documents", "decisions", "UNTAG_HELP"),
-        CommandEntry("tags", "Count tags by field and value", "decisions", "TAGS_HELP"),
-        CommandEntry("coding", "Set the fields that reviewers code on the screen", "decisions", "CODING_HELP"),
-        CommandEntry("batches", "Make batches of documents, and show their progress", "batches", "BATCHES_HELP"),
-        CommandEntry("second-look", "Have a sample of calls coded again", "batches", "SECOND_LOOK_HELP"),
-        CommandEntry("privilege-log", "List the privileged documents", "batches", "PRIVILEGE_LOG_HELP"),
-        CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions", "DECIDE_HELP"),
-        CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
-        CommandEntry("log", "List who decided what, and when", "decisions", "LOG_HELP"),
-        CommandEntry("purge", "Erase documents and their texts for good", "decisions", "PURGE_HELP"),
+        CommandEntry("tag", "Set a tag on documents", "decisions"),
+        CommandEntry("untag", "Remove a tag from documents", "decisions"),
+        CommandEntry("tags", "Count tags by field and value", "decisions"),
+        CommandEntry("coding", "Set the fields that reviewers code on the screen", "decisions"),
+        CommandEntry("batches", "Make batches of documents, and show their progress", "batches"),
+        CommandEntry("second-look", "Have a sample of calls coded again", "batches"),
+        CommandEntry("privilege-log", "List the privileged documents", "batches"),
+        CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions"),
+        CommandEntry("undo", "Undo a tag or a decision", "decisions"),
+        CommandEntry("log", "List who decided what, and when", "decisions"),
+        CommandEntry("purge", "Erase documents and their texts for good", "decisions"),
     ),
     "Signatures": (
         CommandEntry("sign", "Make a bit signature of every document", "sign"),
-        CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "sign", "NEIGHBOURS_HELP"),
-        CommandEntry("statistics", "Count features, for weighted signatures", "sign", "STATISTICS_HELP"),
-        CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "sign", "INDEX_HELP"),
+        CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "sign"),
+        CommandEntry("statistics", "Count features, for weighted signatures", "sign"),
+        CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "sign"),
     ),
     "Two languages": (
         CommandEntry("align", "Learn a translation table from parallel sentences", "align"),
@@ -231,9 +226,7 @@ _PANELS = {
     "Measure": (
         CommandEntry("plan", "Predict the recall and the cost of a search", "pairs"),
         CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
-        CommandEntry(
-            "evaluate", "Compare a result with pairs or groups that are known to be true", "audit", "EVALUATE_HELP"
-        ),
+        CommandEntry("evaluate", "Compare a result with pairs or groups that are known to be true", "audit"),
     ),
     "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
 }

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, answer_run, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Same, argument, option
+from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import CORES, PlanJob, PlanPairsJob
 from nearkin.options.pairs import PairOptions, PairsJob, SideOptions
 from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, PrintOptions, check_engine
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.manifests.pairs import PairsManifest
-    from nearkin.options.dedup import DedupOptions
-    from nearkin.options.pairs import PairOptions
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
     from nearkin.planning.pairs.search import PairForecast, Plan, Question
 
@@ -67,10 +65,10 @@ class PairsCommand(DirectoryCommand, EngineOptions, PairsJob):
 
 def pairs(job: PairsCommand) -> None:
     """Find similar pairs."""
-    from nearkin.cli.printing import warn_of_report
+    from nearkin.reports.facts.jobs import cost_facts
+    from nearkin.reports.pairs import pairs_facts, sides_table
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
-    from nearkin.workflows.resources import Resources
 
     given = PairInput.of_paths(job.left, job.right, job)
     where = job.chosen_engine()
@@ -79,19 +77,8 @@ def pairs(job: PairsCommand) -> None:
             given, job.out, job.part(PairOptions), job.known, resume=job.resume, overwrite=job.overwrite,
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
-    answer(job, manifest.as_stored, lambda console: _show(console, manifest, job.out))
-
-
-def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
-    from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.jobs import cost_facts
-    from nearkin.reports.pairs import pairs_facts, sides_table
-
-    console.show(sides_table(manifest))
-    n_documents = manifest.left.n_documents + manifest.right.n_documents
-    console.say(pairs_facts(manifest), cost_facts(manifest.stages, n_documents))
-    say_results(console, out, "pairs.tsv")
+    costs = cost_facts(manifest.stages, manifest.left.n_documents + manifest.right.n_documents)
+    answer_run(job, manifest, job.out, "pairs.tsv", pairs_facts(manifest), costs, table=sides_table(manifest))
 
 
 plan = CommandGroup(
@@ -99,10 +86,8 @@ plan = CommandGroup(
     "Predict the recall and the cost of a search before it is run.",
     {
         "Commands": (
-            CommandEntry(
-                "pairs", "Predict a search for similar pairs of two corpora", "pairs", "PAIRS_HELP", "plan_pairs"
-            ),
-            CommandEntry("corpus", "Predict a run of nearkin dedup", "pairs", "CORPUS_HELP", "plan_corpus"),
+            CommandEntry("pairs", "Predict a search for similar pairs of two corpora", "pairs", "plan_pairs"),
+            CommandEntry("corpus", "Predict a run of nearkin dedup", "pairs", "plan_corpus"),
         )
     },
 )
@@ -136,7 +121,7 @@ def _show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_do
     console.say(cluster_facts(needs, n_cores))
 
 
-PAIRS_HELP = """
+PLAN_PAIRS_HELP = """
 Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
 time and memory.
 
@@ -167,13 +152,11 @@ class PlanPairsCommand(WhereOptions, PlanPairsJob):
 
 def plan_pairs(job: PlanPairsCommand) -> None:
     """Plan a search for pairs, as nearkin pairs does, by the default costs."""
-    from nearkin.options.pairs import PairOptions
     from nearkin.planning.pairs.costs import Costs
     from nearkin.workflows.pairing import forecast
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.planning import plan_without_documents
-    from nearkin.workflows.resources import Resources
 
     options, sampled = job.part(PairOptions), None
     if job.left and job.right:
@@ -193,11 +176,8 @@ def plan_pairs(job: PlanPairsCommand) -> None:
         question = forecast.question_without_samples(*job.n_documents, options, cores=job.cores, costs=Costs())
         planned = plan_without_documents(question, options)
     needs = cluster_needs(question, planned.search, planned.prediction) if job.engine == "spark" else None
-    answer(
-        job,
-        lambda: forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs),
-        lambda console: _show_pairs(console, question, planned, options, sampled, needs),
-    )
+    summary = forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs)
+    answer(job, summary, lambda console: _show_pairs(console, question, planned, options, sampled, needs))
 
 
 def _show_pairs(
@@ -208,13 +188,14 @@ def _show_pairs(
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS
 
-    console.show(methods_table(question, planned))
+    ways = (planned.search, planned.prediction), *planned.alternatives
+    console.show(methods_table(ways, n_cores=question.cores))
     is_fixed = options.method != "auto"
     console.say(plan_facts(question, planned, sampled, is_fixed=is_fixed, min_pairs=MIN_PAIRS, max_pairs=MAX_PAIRS))
     _show_needs(console, needs, question.cores, question.n_documents)
 
 
-CORPUS_HELP = """
+PLAN_CORPUS_HELP = """
 Predict the search that nearkin dedup makes in a large corpus, from a sample of this corpus: the recall, and the \
 number of unrelated pairs that are compared. With --engine spark, also predict the memory, disk and network traffic of \
 a cluster. Time is not predicted.
@@ -238,11 +219,9 @@ class PlanCorpusCommand(WhereOptions, PlanJob):
 
 def plan_corpus(job: PlanCorpusCommand) -> None:
     """Plan the cleaning of a corpus by a sample of it."""
-    from nearkin.options.dedup import DedupOptions
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
 
     options = job.part(DedupOptions)
     with working(job) as bars:
@@ -251,11 +230,8 @@ def plan_corpus(job: PlanCorpusCommand) -> None:
             request, options, n_documents=job.n_documents, resources=Resources.of(job.threads), progress=bars
         )
     needs = cluster_needs(prediction, options, job.cores) if job.engine == "spark" else None
-    answer(
-        job,
-        lambda: forecast_as_stored(prediction, options) | _summary_of(needs),
-        lambda console: _show_corpus(console, prediction, options, needs, job.cores),
-    )
+    summary = forecast_as_stored(prediction, options) | _summary_of(needs)
+    answer(job, summary, lambda console: _show_corpus(console, prediction, options, needs, job.cores))
 
 
 def _show_corpus(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Literal
 
 import click
@@ -16,7 +14,6 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.cli.command_line import is_unicode
 from nearkin.reports.facts.fact import Fact
 from nearkin.wording import WarningMessage, reveal, reveal_line
 
@@ -101,16 +98,6 @@ class WarningsOnly(Printer):
         for fact in (*facts, *costs):
             if fact.is_warning:
                 warn(str(fact))
-
-
-def tell(
-    summary: Callable[[], object], show: Callable[[Printer], None], *, as_json: bool = False, quiet: bool = False
-) -> None:
-    """Print a result for a program, as a line of JSON, or for a person, or only its warnings."""
-    if as_json:
-        click.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
-    else:
-        show(WarningsOnly() if quiet else Printer())
 
 
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:

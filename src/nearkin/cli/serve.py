@@ -15,6 +15,8 @@ from nearkin.cli.answering import answer
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.options.collection import COLLECTION, CacheOptions, PlaceOptions
 from nearkin.options.declared import Same, argument, option
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.wording import reveal_line
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -171,7 +173,7 @@ def users(job: UsersCommand) -> None:
         return
     known_users = read_users(path) if name is None else _changed(path, action, name, role, label)
     summary = {"file": str(path), "users": [user.without_secrets() for user in known_users.users]}
-    answer(job, lambda: summary, lambda console: _show(console, known_users, path))
+    answer(job, summary, lambda console: _show(console, known_users, path))
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
@@ -221,8 +223,6 @@ def _changed(path: Path, action: str, name: str, role: str | None, label: str | 
 
 def _password(name: str) -> str:
     """Return a new password: from a terminal, without showing it, or from standard input."""
-    from nearkin.wording import reveal_line
-
     if sys.stdin is None:  # it was closed before Python started
         raise ParameterError("Standard input is closed, so no password can be read. Check how the command was started.")
     if sys.stdin.isatty():
@@ -234,7 +234,6 @@ def _password(name: str) -> str:
 
 
 def _show(console: Printer, known_users: Users, path: Path) -> None:
-    from nearkin.reports.facts.fact import Fact, Table
 
     rows = [
         (user.name, user.role, ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in user.tokens))

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearkin.cli.answering import answer, working
+from nearkin.cli.answering import answer, check_free, working
+from nearkin.cli.command_line import is_unicode
+from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Same, argument, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import FileCommand, PrintOptions
 from nearkin.options.signatures import CountedFeatures, NeighboursJob, SigningOptions, SignJob, StatisticsJob
+from nearkin.reports.facts.fact import Fact, Table, damage_facts, time_facts
+from nearkin.wording import share_text
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.signing import SigningRecord
     from nearkin.manifests.stored import DamagedFile
-    from nearkin.stages.signatures.statistics import Statistics
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
 
@@ -44,9 +48,7 @@ class SignCommand(FileCommand, SignJob, InputsArgument):
 
 def sign(job: SignCommand) -> None:
     """Sign documents."""
-    from nearkin.cli.answering import check_free
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
 
@@ -61,12 +63,11 @@ def sign(job: SignCommand) -> None:
             ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
             resources=Resources.of(job.threads), progress=bars,
         )  # fmt: skip
-    answer(job, signed.as_stored, lambda console: _show(console, signed, job.out))
+    answer(job, signed, lambda console: _show(console, signed, job.out))
 
 
 def _show(console: Printer, record: SigningRecord, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import sign_facts
 
     console.say(sign_facts(record), time_facts(record.elapsed_s, record.signed))
@@ -94,12 +95,9 @@ class StatisticsCommand(FileCommand, StatisticsJob, InputsArgument):
 
 def statistics(job: StatisticsCommand) -> None:
     """Count features."""
-    from nearkin.cli.answering import check_free
-    from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
     from nearkin.runs.result_file import refuse_input
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
 
     is_merge = job.inputs[0] == MERGE
@@ -121,36 +119,19 @@ def statistics(job: StatisticsCommand) -> None:
             job.normalise.ignored.say_not_found(bars.say)
             damaged = texts.damaged_files
     save(frequencies, job.out)
-    answer(
-        job,
-        lambda: _summary(frequencies, damaged),
-        lambda console: _show_statistics(console, frequencies, damaged, job.out),
-    )
-
-
-def _summary(frequencies: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
-    return {
-        "command": "statistics",
-        "documents": frequencies.n_documents,
-        "features": len(frequencies.hashes),
-        "occurrences": frequencies.n_occurrences,
-        "of": frequencies.features,
-        "fingerprint": frequencies.fingerprint,
-        "damaged_files": [file.as_stored() for file in damaged],
-    }
-
-
-def _show_statistics(console: Printer, frequencies: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
-    from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact, damage_facts
-
     counts = {
-        "documents": frequencies.n_documents,
-        "features": len(frequencies.hashes),
+        "documents": frequencies.n_documents, "features": len(frequencies.hashes),
         "occurrences": frequencies.n_occurrences,
-    }
-    console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
-    say_place(console, f"Statistics {frequencies.fingerprint}", out)
+    }  # fmt: skip
+    about = {"command": "statistics", "of": frequencies.features, "fingerprint": frequencies.fingerprint}
+
+    def show(console: Printer) -> None:
+        from nearkin.cli.printing import say_place
+
+        console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
+        say_place(console, f"Statistics {frequencies.fingerprint}", job.out)
+
+    answer(job, about | counts | {"damaged_files": damaged}, show)
 
 
 INDEX_HELP = """
@@ -182,9 +163,7 @@ def index(job: IndexCommand) -> None:
     import json
     import sys
 
-    from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer
-    from nearkin.reports.facts.fact import Table
     from nearkin.workflows.collection.indexing import index_files
     from nearkin.workflows.reading.request import ReadingRequest
 
@@ -245,9 +224,6 @@ class NeighboursCommand(PrintOptions, NeighboursJob):
 
 def neighbours(job: NeighboursCommand) -> None:
     """Find neighbours."""
-    from nearkin.cli.answering import check_free
-    from nearkin.errors import ParameterError
-    from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
     from nearkin.workflows.signing.signature_file import SignatureFile
     from nearkin.workflows.signing.verifying import Verification
@@ -259,7 +235,7 @@ def neighbours(job: NeighboursCommand) -> None:
                 SignatureFile.load(job.signatures), job.query, job.distance, resources=resources, progress=bars
             )
         columns = near.select(["id", "name", "distance"])
-        answer(job, columns.to_pylist, lambda console: _show_neighbours(console, near))
+        answer(job, columns.to_pylist(), lambda console: _show_neighbours(console, near))
         return
     if job.out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
@@ -269,13 +245,11 @@ def neighbours(job: NeighboursCommand) -> None:
             SignatureFile.load(job.signatures), None if job.against is None else SignatureFile.load(job.against),
             job.out, job.distance, verification=verification, equal=job.equal, resources=resources, progress=bars,
         )  # fmt: skip
-    answer(job, all_pairs.summary, lambda console: _show_pairs(console, all_pairs, job.out))
+    answer(job, all_pairs.summary(), lambda console: _show_pairs(console, all_pairs, job.out))
 
 
 def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact, Table
-    from nearkin.wording import share_text
 
     if neighbours_found.sample is not None:
         rows = [
@@ -300,7 +274,6 @@ def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) 
 
 
 def _show_neighbours(console: Printer, table: pa.Table) -> None:
-    from nearkin.reports.facts.fact import Table
 
     rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in table.to_pylist()]
     console.show(Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance."))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.answering import answer, opened_with_bars
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.options.collection import (
     CacheOptions,
     EncodingOptions,
@@ -24,6 +24,8 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument
 from nearkin.options.reading import DocumentOptions
+from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
+from nearkin.wording import distance_text, reveal_line, share_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,17 +90,15 @@ def similar(job: SimilarCommand) -> None:
         documents = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
         rows = None if job.out is None else coded(collection, documents.table)
     first, name = documents.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
-    summary = first.to_dict() if job.file is None else {**first.to_dict(), "missing": missing}
+    summary = first if job.file is None else first.to_dict() | {"missing": missing}
     answer(
-        job, lambda: summary, lambda console: _show(console, first, name, missing=missing),
+        job, summary, lambda console: _show(console, first, name, missing=missing),
         rows=lambda: rows, row="document",
     )  # fmt: skip
 
 
 def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> SimilarDocuments:
     """Search; if an unknown id is the name of a file, say how to search with the file."""
-    from nearkin.errors import UnknownDocumentError
-
     try:
         documents: SimilarDocuments = opened.similar(doc_id, **parameters)
     except UnknownDocumentError as error:
@@ -109,9 +109,7 @@ def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> Simil
 
 
 def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> None:
-    from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
     from nearkin.reports.facts.queries import similar_facts, time_ms
-    from nearkin.wording import distance_text, share_text
 
     by_index, by_share = (similar_documents.tolerance.measure == measure for measure in ("index", "containment"))
     rows = [
@@ -203,16 +201,15 @@ def search(job: SearchCommand) -> None:
         rows = None if job.out is None else coded(collection, documents.table)
     first = documents.first(job.limit)
     answer(
-        job, first.to_dict, lambda console: _show_found(console, first, job.wave),
+        job, first, lambda console: _show_found(console, first, job.wave),
         rows=lambda: rows, row="document",
     )  # fmt: skip
 
 
 def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
-    listed = [saved_search.to_dict() for saved_search in saved]
+    names = ("name", "query", "by", "at")
 
     def show(console: Printer) -> None:
-        from nearkin.reports.facts.fact import Table
         from nearkin.reports.quantities import minute
 
         rows = [
@@ -223,11 +220,9 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
     def rows() -> pa.Table:
         import pyarrow as pa
 
-        return pa.table(
-            {name: [saved_search[name] for saved_search in listed] for name in ("name", "query", "by", "at")}
-        )
+        return pa.table({name: [getattr(saved_search, name) for saved_search in saved] for name in names})
 
-    answer(job, lambda: {"searches": listed}, show, rows=rows, row="search")
+    answer(job, {"searches": saved}, show, rows=rows, row="search")
 
 
 def query_of(words: Sequence[str]) -> str:
@@ -251,7 +246,6 @@ def _show_found(console: Printer, result: SearchResult, wave: str | None) -> Non
 
     from nearkin.cli.printing import shown
     from nearkin.reports.facts.stored import search_facts
-    from nearkin.wording import reveal_line
 
     for document in result.documents:
         console.print(

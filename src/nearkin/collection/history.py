@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relations_of
-from nearkin.collection.results import CHANGE, DOCUMENT, AnswerRecord, StoredDocument, columns, table_of
+from nearkin.collection.results import CHANGE, DOCUMENT, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import purged_contents, stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
@@ -30,7 +30,7 @@ from nearkin.stages.differences.comparison import Comparison, DifferenceKind, Pi
 from nearkin.stages.differences.passages import first_difference, largest_difference
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads
-from nearkin.tabular import Tabular
+from nearkin.tabular import AnswerRecord, Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,6 @@ class DocumentHistory(Tabular, AnswerRecord):
         The oldest first.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
-
     doc_id: str
     versions: tuple[HistoryEntry, ...]
 
@@ -188,6 +186,9 @@ class TimeLineEntry(AnswerRecord):
         Number of differences of each kind; a difference may have several.
     """
 
+    hidden = ("before",)
+    computed = ("before=before.doc_id",)
+
     document: StoredDocument
     date: date | None
     added_at: str
@@ -196,10 +197,6 @@ class TimeLineEntry(AnswerRecord):
     relation: str
     change: TextChange | None
     n_of_kind: Mapping[DifferenceKind, int]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "before": None if self.before is None else self.before.doc_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +208,6 @@ class GroupTimeLine(Tabular, AnswerRecord):
     is_by_date
         Whether all members have a date and are in that order; otherwise they are as they were added.
     """
-
-    tables: ClassVar[tuple[str, ...]] = ("table",)
 
     number: int
     tolerance: Tolerance

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import is_removed
 from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.stages.documents.members import is_ocr
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import contents, documents, loads, origins, profiles, purges, waves
+from nearkin.tabular import AnswerRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

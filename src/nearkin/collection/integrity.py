@@ -12,7 +12,6 @@ from sqlalchemy import Connection, exists, func, select, update
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import key_table, shingle_table, word_tables
 from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
@@ -25,6 +24,7 @@ from nearkin.nouns import counted
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.schema import contents, documents, loads, profiles
 from nearkin.store.upkeep import database_faults, has_page_checksums
+from nearkin.tabular import AnswerRecord
 
 _ROWS_AT_A_TIME = 1 << 14
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, SimilarDocument, StoredDocument
+from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.profiles import similarity_indexes
@@ -21,6 +21,7 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.ignoring import check_ignored
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.tabular import AnswerRecord
 
 
 def verified(
@@ -89,10 +90,6 @@ class ComparedDocuments(AnswerRecord):
     a: StoredDocument
     b: SimilarDocument
     comparison: Comparison
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "comparison": self.comparison.to_json()}
 
 
 def compare(

@@ -8,11 +8,11 @@ from importlib.resources import files
 from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
 from nearkin.store.schema import PROJECTIONS
+from nearkin.tabular import AnswerRecord
 
 FUNCTIONS = (
     "similar_by_jaccard(id text, threshold numeric)",

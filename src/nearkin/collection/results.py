@@ -3,67 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import date
-from functools import cache
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import PartRecall
-from nearkin.stages.differences.comparison import Piece
-from nearkin.tabular import Histogram, Tabular, histogram
-
-
-class AnswerRecord:
-    """Record of an answer, which pages, the API, the terminal and tables share.
-
-    Attributes
-    ----------
-    hidden, computed
-        Fields that JSON does not have, and properties that it has.
-    """
-
-    __slots__ = ()
-    hidden: ClassVar[tuple[str, ...]] = ()
-    computed: ClassVar[tuple[str, ...]] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, those of a document and of a tolerance among them."""
-        values = dict[str, object]()
-        for name in json_names(type(self)):  # type: ignore[arg-type]  # mypy: a class is hashable
-            value = getattr(self, name)
-            values |= as_json(value) if name in FLAT else {name: as_json(value)}
-        return values
-
-
-FLAT = ("document", "tolerance", "similar")
-"""Fields of an answer whose fields stand among its own in JSON."""
-
-
-@cache
-def json_names(answer: Any) -> list[str]:
-    """Return the fields and properties of a type of records that JSON has, in order."""
-    hidden = ("difference",) if answer is Piece else getattr(answer, "hidden", ())
-    computed = getattr(answer, "computed", ())
-    return [field.name for field in fields(answer) if field.type != "pa.Table" and field.name not in hidden] + [
-        *computed
-    ]
-
-
-def as_json(value: Any) -> Any:
-    """Return a value as JSON types."""
-    if isinstance(value, AnswerRecord):
-        return value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: as_json(getattr(value, name)) for name in json_names(type(value))}
-    if isinstance(value, Mapping):
-        return {name: as_json(member) for name, member in value.items()}
-    if isinstance(value, tuple | list):
-        return [as_json(member) for member in value]
-    return value.isoformat() if isinstance(value, date) else value
+from nearkin.tabular import AnswerRecord, Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +120,6 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
         eight word 5-grams, or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     computed = ("expected_recall", "is_truncated")
 
     tolerance: Tolerance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from nearkin.collection.counting import SIGNATURE
@@ -143,10 +143,6 @@ class Tolerance:
     def recall(self) -> float | None:
         """Minimum share of the documents within the tolerance that are found: expected for "jaccard", else certain."""
         return {"jaccard": RECALL, "letters": 1.0}.get(self.measure)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
     def in_options(self) -> str:
         """Return the options of a command.

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import ClassVar
 
 import pyarrow as pa
 from sqlalchemy import Connection
@@ -26,10 +25,11 @@ from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
+from nearkin.tabular import AnswerRecord, json_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version(results.AnswerRecord):
+class Version(AnswerRecord):
     """A version of a document, and its changes.
 
     Parameters
@@ -64,13 +64,13 @@ class Version(results.AnswerRecord):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, with those of the change."""
-        change = dict.fromkeys(results.json_names(TextChange)) if self.change is None else self.change.to_dict()
+        change = dict.fromkeys(json_names(TextChange)) if self.change is None else self.change.to_dict()
         relation = {"relation": self.relation or None, "filled_in": self.filled_in or None}
-        return {**change, **results.AnswerRecord.to_dict(self), **relation}
+        return {**change, **AnswerRecord.to_dict(self), **relation}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(results.ByJaccard, results.AnswerRecord):
+class Versions(results.ByJaccard, AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -84,7 +84,6 @@ class Versions(results.ByJaccard, results.AnswerRecord):
         See `SimilarDocuments`.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     hidden = ("document", "in_force")
 
     document: results.StoredDocument
@@ -121,7 +120,7 @@ class Versions(results.ByJaccard, results.AnswerRecord):
         force = {} if self.in_force is None else self.in_force.to_dict(self.document)
         is_truncated = self.n_found > len(self.versions) or self.n_not_compared > 0
         return {
-            **results.AnswerRecord.to_dict(self),
+            **AnswerRecord.to_dict(self),
             "document": self.document.to_dict(),
             "is_truncated": is_truncated,
             **force,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,7 +25,7 @@ from nearkin.paths import is_like_a_server, path_of
 from nearkin.planning.evaluation import DISTANCE, Evaluated
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
-from nearkin.tabular import Histogram, Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, as_json, histogram
 from nearkin.wording import share_text
 from nearkin.workflows.auditing.evaluating import evaluate as compared
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource
@@ -67,7 +67,6 @@ class AuditResult(Tabular):
         All figures, as `nearkin audit --json` prints them.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("missed",)
     recall: float | None
     low: float | None
     high: float | None
@@ -142,20 +141,11 @@ def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
     if any(value is not None for value in in_memory) and is_collection(where):  # before a message shows its password
         raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
     audited = audited_place(where, options, progress, _given_again(where, in_memory, progress))
-    estimate = audited.estimate
+    names = ("recall", "low", "high", "is_exact", "n_sampled", "n_true", "n_found")
     return AuditResult(
-        recall=estimate.recall,
-        low=estimate.low,
-        high=estimate.high,
-        is_exact=estimate.is_exact,
-        n_sampled=estimate.n_sampled,
-        n_true=estimate.n_true,
-        n_found=estimate.n_found,
-        predicted_recall=audited.predicted_recall,
-        missed=audited.missed,
-        definition=audited.pairs,
-        manifest=audited.to_dict(),
-    )
+        **{name: getattr(audited.estimate, name) for name in names}, predicted_recall=audited.predicted_recall,
+        missed=audited.missed, definition=audited.pairs, manifest=audited.to_dict(),
+    )  # fmt: skip
 
 
 def _given_again(
@@ -216,7 +206,6 @@ class EvaluationResult(Tabular):
         All figures, as `nearkin evaluate --json` prints them.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("curve",)
     precision: float
     recall: float
     f1: float
@@ -281,7 +270,7 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
         points = points.set_column(0, "threshold", points["threshold"].cast(pa.int64()))
     return EvaluationResult(
         precision=first.total.precision, recall=first.total.recall, f1=first.total.f1, threshold=first.best.threshold,
-        best_f1=first.best.f1, curve=points, manifest=evaluated.to_dict(),
+        best_f1=first.best.f1, curve=points, manifest=as_json(evaluated),
     )  # fmt: skip
 
 

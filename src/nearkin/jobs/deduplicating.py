@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,23 +20,20 @@ from nearkin.jobs.documents import (
     readable_twice,
     request_of,
 )
-from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.places import TablesOfRun, directory_for, progress_of, table_in
 from nearkin.options.declared import taking
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
-from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.verification.measures import MEASURES
-from nearkin.tabular import Histogram, Tabular, histogram
+from nearkin.tabular import Histogram, histogram
 from nearkin.workflows.dedup.files import OTHER_SET, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.reading.request import ReadingRequest, columns_named
 from nearkin.workflows.resources import Resources
 
-_COMMANDS = ("dedup", "regroup")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DedupResult(Tabular):
+class DedupResult(TablesOfRun):
     """Result of `nearkin.dedup`.
 
     Parameters
@@ -58,26 +55,23 @@ class DedupResult(Tabular):
         Directory of the results, if one was given.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("documents", "pairs", "groups", "against")
+    commands = ("dedup", "regroup")
     documents: pa.Table
     pairs: pa.Table
     groups: pa.Table
     against: pa.Table | None
     kept: Any
-    manifest: Mapping[str, Any]
-    out: Path | None
 
     @classmethod
-    def open(cls, directory: Where) -> DedupResult:
-        """Read the results of `nearkin dedup` or `nearkin regroup`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
-        place = path_of(directory, "directory")
-        return _result(place, manifest_in(place, _COMMANDS), None, place)
+    def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
+        """Read the tables of a run."""
+        tables: Mapping[str, Any] = {name: table_in(directory, name) for name in ("documents", "pairs", "groups")}
+        documents = tables["documents"]
+        return cls(
+            **tables, manifest=manifest, out=out,
+            against=table_in(directory, "against") if manifest.get("against_counts") is not None else None,
+            kept=only(more.get("in_memory", documents), documents["keep"].to_numpy()),
+        )  # fmt: skip
 
     def keep(self, documents: Documents) -> Any:
         """Return the documents to keep, in the type of the given documents.
@@ -159,7 +153,7 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     resources = Resources.of(job.threads, job.memory)
     documents = readable_twice(documents)
     others = None if job.against is None else readable_twice(job.against, "against")
-    in_memory = None if paths_of(documents) is not None else documents
+    in_memory = {} if paths_of(documents) is not None else {"in_memory": documents}
     mine = progress if others is None else LabelledProgress("INPUT", progress)
     request = request_of(documents, job, columns=(job.text, job.id), keep_column=job.keep.column, progress=mine)
     other_request: ReadingRequest | None = None
@@ -177,18 +171,4 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
             request, directory, job.part(DedupOptions), against=other_request, resources=resources, progress=progress,
             delivery=job.part(Delivery),
         )  # fmt: skip
-        return _result(directory, manifest.as_stored(), in_memory, None if job.out is None else directory)
-
-
-def _result(directory: Path, manifest: Mapping[str, Any], in_memory: Documents, out: Path | None) -> DedupResult:
-    documents = table_in(directory, "documents")
-    keep = documents["keep"].to_numpy()
-    return DedupResult(
-        documents=documents,
-        pairs=table_in(directory, "pairs"),
-        groups=table_in(directory, "groups"),
-        against=table_in(directory, "against") if manifest.get("against_counts") is not None else None,
-        kept=only(documents if in_memory is None else in_memory, keep),
-        manifest=manifest,
-        out=out,
-    )
+        return DedupResult.read(directory, manifest.as_stored(), None if job.out is None else directory, **in_memory)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from types import MappingProxyType
 
 import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, request_of
-from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.places import TablesOfRun, Where, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
-from nearkin.paths import path_of
-from nearkin.tabular import Histogram, Tabular, counts_of, histogram
+from nearkin.tabular import Histogram, counts_of, histogram
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.passages.job import COMMAND as PASSAGES
 from nearkin.workflows.passages.job import passages_files
@@ -27,7 +26,7 @@ from nearkin.workflows.threads.job import thread_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FamiliesResult(Tabular):
+class FamiliesResult(TablesOfRun):
     """Result of `nearkin.families`.
 
     Parameters
@@ -39,25 +38,12 @@ class FamiliesResult(Tabular):
         As in the result of `nearkin.dedup`.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("members", "documents", "pairs", "groups")
+    commands = ("families",)
+    files = MappingProxyType({"members": "families"})
     members: pa.Table
     documents: pa.Table
     pairs: pa.Table
     groups: pa.Table
-    manifest: Mapping[str, Any]
-    out: Path | None
-
-    @classmethod
-    def open(cls, directory: Where) -> FamiliesResult:
-        """Read the results of `nearkin families`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
-        place = path_of(directory, "directory")
-        return _result(place, manifest_in(place, ("families",)), place)
 
     def _bars(self) -> Histogram:
         return counts_of(self.members["relation"], "members by relation")
@@ -102,18 +88,11 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
         manifest = families_files(
             request, directory, job.search(), delivery=job.part(Delivery), resources=resources, progress=progress
         )
-        return _result(directory, manifest.as_stored(), None if job.out is None else directory)
-
-
-def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> FamiliesResult:
-    members, documents, pairs, groups = (
-        table_in(directory, name) for name in ("families", "documents", "pairs", "groups")
-    )
-    return FamiliesResult(members=members, documents=documents, pairs=pairs, groups=groups, manifest=manifest, out=out)
+        return FamiliesResult.read(directory, manifest.as_stored(), None if job.out is None else directory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ThreadsResult(Tabular):
+class ThreadsResult(TablesOfRun):
     """Result of `nearkin.threads`.
 
     Parameters
@@ -123,23 +102,9 @@ class ThreadsResult(Tabular):
         id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("mails",)
+    commands = (THREADS,)
+    files = MappingProxyType({"mails": THREADS})
     mails: pa.Table
-    manifest: Mapping[str, Any]
-    out: Path | None
-
-    @classmethod
-    def open(cls, directory: Where) -> ThreadsResult:
-        """Read the results of `nearkin threads`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
-        place = path_of(directory, "directory")
-        manifest = manifest_in(place, (THREADS,))
-        return cls(mails=table_in(place, THREADS), manifest=manifest, out=place)
 
     def _bars(self) -> Histogram:
         return counts_of(self.mails["reason"], "inclusive mails by reason")
@@ -187,8 +152,7 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
         manifest = thread_files(
             request, directory, job.part(MailOptions), overwrite=job.overwrite, report=job.report, progress=progress
         )
-        place = None if job.out is None else directory
-        return ThreadsResult(mails=table_in(directory, THREADS), manifest=manifest.as_stored(), out=place)
+        return ThreadsResult.read(directory, manifest.as_stored(), None if job.out is None else directory)
 
 
 def _files(mails: Where | Iterable[Where]) -> Documents:
@@ -202,7 +166,7 @@ def _files(mails: Where | Iterable[Where]) -> Documents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PassagesResult(Tabular):
+class PassagesResult(TablesOfRun):
     """Result of `nearkin.passages`.
 
     Parameters
@@ -214,23 +178,9 @@ class PassagesResult(Tabular):
         One row per document: n_passages, repeated_share, copied_share, own_share, …
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("passages", "documents")
+    commands = (PASSAGES,)
     passages: pa.Table
     documents: pa.Table
-    manifest: Mapping[str, Any]
-    out: Path | None
-
-    @classmethod
-    def open(cls, directory: Where) -> PassagesResult:
-        """Read the results of `nearkin passages`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
-        place = path_of(directory, "directory")
-        return _passages_result(place, manifest_in(place, (PASSAGES,)), place)
 
     def _bars(self) -> Histogram:
         return histogram(self.documents["repeated_share"], "documents by their share of repeated characters")
@@ -289,9 +239,4 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
             request, directory, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
             resources=resources, progress=progress,
         )  # fmt: skip
-        return _passages_result(directory, manifest.as_stored(), None if job.out is None else directory)
-
-
-def _passages_result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PassagesResult:
-    passages, documents = (table_in(directory, name) for name in ("passages", "documents"))
-    return PassagesResult(passages=passages, documents=documents, manifest=manifest, out=out)
+        return PassagesResult.read(directory, manifest.as_stored(), None if job.out is None else directory)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, sides_of
-from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.places import TablesOfRun, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking_two
 from nearkin.options.pairs import PairOptions, PairsJob
-from nearkin.paths import path_of
-from nearkin.tabular import Histogram, Tabular, histogram
+from nearkin.tabular import Histogram, histogram
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairsResult(Tabular):
+class PairsResult(TablesOfRun):
     """Result of `nearkin.pairs`.
 
     Parameters
@@ -35,23 +31,9 @@ class PairsResult(Tabular):
         Parameters, counts, the plan, the recall of known pairs, and the resources used by each stage.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("pairs", "documents")
+    commands = ("pairs",)
     pairs: pa.Table
     documents: pa.Table
-    manifest: Mapping[str, Any]
-    out: Path | None
-
-    @classmethod
-    def open(cls, directory: Where) -> PairsResult:
-        """Read the results of `nearkin pairs`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
-        place = path_of(directory, "directory")
-        return _result(place, manifest_in(place, ("pairs",)), place)
 
     def _bars(self) -> Histogram:
         return histogram(self.pairs["cosine"], "pairs by cosine")
@@ -117,9 +99,4 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
             given, directory, job.part(PairOptions), job.known, overwrite=job.overwrite, report=job.report,
             resources=resources, progress=progress,
         )  # fmt: skip
-        return _result(directory, manifest.as_stored(), None if job.out is None else directory)
-
-
-def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PairsResult:
-    pair_table, documents = table_in(directory, "pairs"), table_in(directory, "documents")
-    return PairsResult(pairs=pair_table, documents=documents, manifest=manifest, out=out)
+        return PairsResult.read(directory, manifest.as_stored(), None if job.out is None else directory)

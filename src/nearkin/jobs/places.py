@@ -7,8 +7,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
@@ -19,6 +21,7 @@ from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
 from nearkin.runs.result_file import check_free
 from nearkin.runs.run import RESUME_HINT
+from nearkin.tabular import Tabular, table_names
 
 Where = str | os.PathLike[str]
 
@@ -80,6 +83,34 @@ def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]
     if stored.get("command") not in commands:
         raise RunError(f"{directory} holds no results of nearkin {' or '.join(commands)}.")
     return stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TablesOfRun(Tabular):
+    """Tables and manifest of a finished run of one of some ``commands``; ``files`` names those with other names."""
+
+    commands: ClassVar[tuple[str, ...]]
+    files: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> Self:
+        """Read the results of a run, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
+        place = path_of(directory, "directory")
+        return cls.read(place, manifest_in(place, cls.commands), place)
+
+    @classmethod
+    def read(cls, directory: Path, manifest: Mapping[str, Any], out: Path | None, **more: Any) -> Self:
+        """Read the tables of a run."""
+        tables: Mapping[str, Any] = {name: table_in(directory, cls.files.get(name, name)) for name in table_names(cls)}
+        return cls(manifest=manifest, out=out, **{**tables, **more})
 
 
 Listener = Progress | Callable[[str], object]

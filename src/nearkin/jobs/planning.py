@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,7 +42,6 @@ class CorpusPlan(Tabular):
         All of it, as `nearkin plan corpus --json` prints it.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("plan",)
     plan: pa.Table
     n_documents: int
     n_texts: int
@@ -68,7 +67,6 @@ class PairsPlan(Tabular):
         All of it, as `nearkin plan pairs --json` prints it.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("methods",)
     methods: pa.Table
     reaches_recall: bool
     manifest: Mapping[str, Any]

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,7 +42,6 @@ class SignedDocuments(Tabular):
         The signatures, as input of the search.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("documents",)
     documents: pa.Table
     manifest: Mapping[str, Any]
     out: Path | None
@@ -167,7 +166,6 @@ class NeighboursResult(Tabular):
         Counts, the search method, the expected recall, and the sample from which the default distance comes.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("pairs",)
     pairs: pa.Table
     distance: int
     n_within: int

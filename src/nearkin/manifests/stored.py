@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import types
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import Any, Self, Union, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -22,34 +21,13 @@ class Stored:
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from `as_stored`, with defaults for missing fields; TypeError without a required one."""
-        record: Self = _restored(cls, stored)
-        return record
+        """Restore a record from `as_stored`, with defaults for missing fields; ``ValidationError`` if it is none."""
+        return msgspec.convert(stored, cls)
 
     def as_stored(self) -> dict[str, object]:
         """Return the record as JSON types."""
         stored: dict[str, object] = json.loads(json.dumps(asdict(self)))
         return stored
-
-
-@functools.cache
-def _hints(kind: type) -> Mapping[str, Any]:
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
-
-
-def _restored(kind: Any, stored: Any) -> Any:
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType) and type(None) in inner and stored is not None:
-        return _restored(inner[0], stored)
-    if origin is tuple:
-        return tuple(_restored(inner[0], value) for value in stored)
-    if origin is Mapping:
-        return {name: _restored(inner[1], stored[name]) for name in stored}
-    if is_dataclass(kind):
-        hints = _hints(kind)  # type: ignore[arg-type]  # a class, not an instance
-        return kind(**{name: _restored(hints[name], stored[name]) for name in hints if name in stored})  # type: ignore[operator]
-    return stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,19 +56,19 @@ class Option(Generic[Value, Given]):
 
     default: object
     help: str
-    panel: str
-    names: tuple[str, ...]
-    metavar: str | None
     kind: type
-    required: bool
-    parse: Callable[[Any], object] | None
-    minimum: float | None
-    maximum: float | None
-    above: float | None
-    below: float | None
-    choices: tuple[str, ...]
-    needs: str
-    excludes: str
+    panel: str = "Options"
+    names: tuple[str, ...] = ()
+    metavar: str | None = None
+    required: bool = False
+    parse: Callable[[Any], object] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    needs: str = ""
+    excludes: str = ""
     name: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -128,29 +128,11 @@ class Option(Generic[Value, Given]):
 
 
 def option(
-    default: object = None,
-    *,
-    help: str,
-    panel: str = "Options",
-    names: tuple[str, ...] = (),
-    metavar: str | None = None,
-    kind: type | None = None,
-    required: bool = False,
-    parse: Callable[[Any], object] | None = None,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    choices: Iterable[str] = (),
-    needs: str = "",
-    excludes: str = "",
+    default: object = None, *, help: str, kind: type | None = None, choices: Iterable[str] = (), **settings: Any
 ) -> Any:
-    """Declare an option; see `Option`."""
-    return Option[Any, Any](
-        default=default, help=help, panel=panel, names=names, metavar=metavar,
-        kind=kind or (str if default is None else type(default)), required=required, parse=parse, minimum=minimum,
-        maximum=maximum, above=above, below=below, choices=tuple(choices), needs=needs, excludes=excludes,
-    )  # fmt: skip
+    """Declare an option; the settings are the fields of `Option`."""
+    kind = kind or (str if default is None else type(default))
+    return Option[Any, Any](default=default, help=help, kind=kind, choices=tuple(choices), **settings)
 
 
 def argument(metavar: str, default: object = None, *, help: str, required: bool = True, **settings: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -213,7 +213,3 @@ class Evaluated:
     truth_kind: str
     n_unknown: int
     evaluations: list[Evaluation]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return all figures as JSON types."""
-        return asdict(self)

@@ -7,7 +7,7 @@ Probability Theory and Its Applications, volume 1, 1968, section II.6).
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,10 +41,6 @@ class PartRecall:
     parts: float
     n_words: int
 
-    def to_dict(self) -> dict[str, float | int]:
-        """Return the fields as JSON types."""
-        return asdict(self)
-
 
 @dataclass(slots=True)
 class MeanPartRecall:
@@ -69,8 +65,9 @@ class MeanPartRecall:
             self.n_long_texts += 1
             self.parts += recall.parts
 
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Return the means, with the meanings of `PartRecall`, as JSON types; None without a text."""
+    @property
+    def means(self) -> dict[str, float | int | None]:
+        """The means, with the meanings of `PartRecall`; None without a text."""
         return {
             "containing_texts": _mean(self.containing_texts, self.n_texts),
             "parts": _mean(self.parts, self.n_long_texts),

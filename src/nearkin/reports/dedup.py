@@ -10,7 +10,6 @@ from pathlib import Path
 
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.nouns import counted
 from nearkin.options.dedup import DECIDING, DedupOptions
 from nearkin.reports.comparison import ShownPiece, shown_pieces
 from nearkin.reports.facts.fact import Fact, Table
@@ -30,16 +29,6 @@ from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import criterion_of, measure_name, measure_of, parameter_text, time_text
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
-
-__all__ = [
-    "DroppedRow",
-    "GroupRow",
-    "MemberRow",
-    "RecallCurve",
-    "RunNote",
-    "SamplePair",
-    "render_dedup_report",
-]
 
 DocId = str | int
 
@@ -257,27 +246,14 @@ def similarity_figure(
     columns = (f"{measure_of(facts)} similarity", "Pairs")
     edges, from_threshold = bins_from(facts.threshold, [round(edge, 6) for edge in bin_edges], counts)
     rows = tuple((words, f"{n:,}") for words, n in zip(bins_in_words(edges), from_threshold, strict=True))
-    return Figure(wide, narrow, caption + _about_line(facts, recall, curve), columns, rows)
+    return Figure(wide, narrow, caption + _about_line(recall), columns, rows)
 
 
-def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCurve | None) -> str:
+def _about_line(recall: RecallLine | None) -> str:
     if recall is None:
         return ""
-    bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
-    search, before = f" with {counted(bands, 'band')} of {counted(rows, 'row')}", ""
-    if curve is not None:
-        shortest = round(facts.plan_numbers.get("exact_below", 0))
-        search = " whose shorter text " + (
-            f"has {counted(shortest, 'shingle')}" if shortest else "has just that length"
-        )
-        which = f"Texts of at least {counted(shortest, 'shingle')}" if shortest else "Texts from some length on"
-        rest = ", shorter ones exhaustively" if shortest > 1 else ""
-        before = f" {which} are searched by a sample of their shingles{rest}."
-    line = f"{before} Line: the predicted probability that the search finds a pair{search}"
-    line += "; the dot and the dashed vertical line mark the threshold"
-    if recall.asked_for is not None:
-        line += f"; the dotted horizontal line is the requested recall of {recall.asked_for:g}"
-    return f"{line}."
+    asked = "" if recall.asked_for is None else f"; dotted: the requested recall of {recall.asked_for:g}"
+    return f" Line: the predicted probability that the search finds a pair; dot and dashed line: the threshold{asked}."
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:
@@ -317,7 +293,7 @@ def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
     if not sum(counts):
         return None
     wide, narrow = at_both_widths("sizes", lambda name, width: group_sizes(sizes, counts, name=name, width=width))
-    rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
+    rows = tuple((row.label, f"{row.n_groups:,}") for row in binned_sizes(sizes, counts))
     return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)
 
 

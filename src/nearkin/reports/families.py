@@ -9,7 +9,6 @@ from functools import partial
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.manifests.passages import PassagesManifest
 from nearkin.manifests.threads import ThreadsManifest
-from nearkin.nouns import counted
 from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import (
@@ -69,13 +68,8 @@ class FamilyCard:
 
     @property
     def told(self) -> str:
-        """Name the members: ``the principal · 7 exact copies``."""
-        counts = [
-            counted(n, relation, "exact copies") if relation == "exact copy" else f"{n:,} {relation}"
-            for relation, n in self.relations.items()
-            if n
-        ]
-        return " · ".join(["the principal", *counts])
+        """Name the members: ``the principal · exact copy: 7``."""
+        return " · ".join(["the principal", *(f"{relation}: {n:,}" for relation, n in self.relations.items() if n)])
 
     @property
     def n_listed(self) -> int:

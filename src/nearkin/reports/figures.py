@@ -91,23 +91,40 @@ def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
     )
 
 
-def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str, int]]:
+@dataclass(frozen=True, slots=True)
+class SizeBin:
+    """Number of groups with ``low`` to ``high`` documents; None: or more."""
+
+    low: int
+    high: int | None
+    n_groups: int
+
+    @property
+    def label(self) -> str:
+        """The range."""
+        if self.high is None:
+            return f"{self.low}+"
+        return f"{self.low}–{self.high}" if self.high > self.low else f"{self.low}"
+
+
+def binned_sizes(
+    sizes: Sequence[int], counts: Sequence[int], bins: Sequence[tuple[int, int | None]] = _SIZE_BINS
+) -> list[SizeBin]:
     """Count groups by ranges of size, from the smallest to the largest range that occurs.
 
     Examples
     --------
-    >>> binned_sizes([2, 3, 7, 8], [40, 9, 2, 1])
+    >>> [(one.label, one.n_groups) for one in binned_sizes([2, 3, 7, 8], [40, 9, 2, 1])]
     [('2', 40), ('3', 9), ('4', 0), ('5–9', 3)]
     """
     if len(sizes) != len(counts):
         raise ParameterError.of("counts", f"one for each of {len(sizes)} sizes", len(counts))
     rows = []
-    for low, high in _SIZE_BINS:
+    for low, high in bins:
         if low > max(sizes, default=0):
             break
-        label = f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
         inside = (n for size, n in zip(sizes, counts, strict=True) if low <= size and (high is None or size <= high))
-        rows.append((label, sum(inside)))
+        rows.append(SizeBin(low, high, sum(inside)))
     return rows
 
 
@@ -115,8 +132,8 @@ def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "siz
     """Draw the number of groups of each size; ``counts[i]`` groups have ``sizes[i]`` documents."""
     rows = binned_sizes(sizes, counts)
     return column_chart(
-        [label for label, _ in rows],
-        [n for _, n in rows],
+        [row.label for row in rows],
+        [row.n_groups for row in rows],
         name=name,
         title="Groups by size",
         description=f"Columns for {counted(sum(counts), 'group')}; the largest has "

@@ -10,6 +10,7 @@ from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.reports.dedup import DocId, RunNote
 from nearkin.reports.facts.fact import Fact, Table, damage_facts, nonzero
+from nearkin.reports.facts.plan import methods_table
 from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import (
@@ -65,6 +66,7 @@ def render_pairs_report(
     run: RunNote | None = None,
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
+    ways = [(way.search, way.predicted) for way in (manifest.plan, *manifest.plan.alternatives)]
     return render_page(
         "pairs.html.j2",
         script="find.js",
@@ -74,7 +76,7 @@ def render_pairs_report(
         summary=tuple(pairs_facts(manifest)),
         sides=sides_table(manifest),
         run=run,
-        methods=methods_table(manifest),
+        methods=methods_table(ways, caption="As predicted before the search.") if len(ways) > 1 else None,
         figures={"cosines": cosine_figure(manifest), "known": known_figure(manifest)},
         best=best,
         others=others,
@@ -141,23 +143,6 @@ _CONSTANTS = {
     "b": "BM25: the effect of a document's length.",
 }
 """Meanings of parameters that are no options."""
-
-
-def methods_table(manifest: PairsManifest) -> Table | None:
-    """Tabulate the chosen method and the alternatives, as predicted before the search; None if there were none."""
-    rows = [
-        (
-            recall_text(way.predicted.recall_low, way.predicted.recall_high),
-            about_text(way.predicted.n_comparisons),
-            percent_text(way.predicted.relative_cost),
-            time_text(way.predicted.elapsed_s),
-            "chosen" if way is manifest.plan else "",
-            way.search.describe(),
-        )
-        for way in (manifest.plan, *manifest.plan.alternatives)
-    ]
-    columns = ("recall", "comparisons", "relative cost", "time", "", "method")
-    return Table(columns, rows, 4, "As predicted before the search.") if len(rows) > 1 else None
 
 
 def way_facts(manifest: PairsManifest) -> Iterator[Fact]:

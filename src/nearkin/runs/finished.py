@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from nearkin.errors import NearkinError, ParameterError, RunError
@@ -94,7 +95,10 @@ def _changed(directory: Path, name: str) -> RunError:
     return RunError(f"The run in {directory} is damaged: {name} was changed. Run the command again.")
 
 
-_ERRORS = (OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, LookupError, AttributeError)
+_ERRORS = (
+    OSError, pa.ArrowException, msgspec.ValidationError, ArithmeticError, ValueError, TypeError, LookupError,
+    AttributeError,
+)  # fmt: skip
 
 
 @contextmanager

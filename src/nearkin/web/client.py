@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
+import msgspec
+
 from nearkin import errors
-from nearkin.collection.check_in.results import Checked, CheckedDocument, CheckOptions
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.check_in.results import Checked, CheckOptions
 from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.paths import why
-from nearkin.planning.part_recall import PartRecall
-from nearkin.stages.differences.comparison import Piece
 from nearkin.store.environment import service_token
 from nearkin.web.settings import is_loopback
 
@@ -136,7 +135,7 @@ def check_by_server(job: CheckCommand, server: str, options: CheckOptions) -> Ch
     answer = checked_by(server, token, _content(job.checked_file), query)
     try:
         return checked_of(answer, options)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
         raise CollectionError(f"The service at {server} runs another version of Nearkin than this command.") from error
 
 
@@ -149,30 +148,7 @@ def _content(file: Path) -> bytes:
         raise SourceError(f"{file}: {why(error)}.") from error
 
 
-_DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
-_MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name != "document")
-_SAME = (
-    "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
-    "similarity_index", "stored_as", "version", "is_resent", "is_purged", "elapsed_s", "missing",
-    "n_differences", "n_moves",
-)  # fmt: skip
-
-
 def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
     """Return the result whose `Checked.to_dict` is the answer."""
-    parts = answer.get("expected_recall_of_parts")
-    return Checked(
-        documents=tuple(
-            CheckedDocument(document=_document(row), **{name: row[name] for name in _MEASURES})
-            for row in answer["documents"]
-        ),
-        passage=tuple(Piece(row["kind"], row["text"]) for row in answer["passage"]),
-        options=options,
-        not_checked=tuple(answer["not_checked"]),
-        expected_recall_of_parts=None if parts is None else PartRecall(**parts),
-        **{name: answer[name] for name in _SAME},
-    )
-
-
-def _document(row: Mapping[str, Any]) -> StoredDocument:
-    return StoredDocument(**{name: row[name] for name in _DOCUMENT})
+    documents = [{**row, "document": row} for row in answer["documents"]]
+    return msgspec.convert({**answer, "documents": documents, "options": options}, Checked)

@@ -30,6 +30,7 @@ from nearkin.reports.families import ThreadCard
 from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.progress import Progress
 from nearkin.store.schema import documents, origins
+from nearkin.tabular import AnswerRecord
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.reading.collection_documents import is_without_text
@@ -80,7 +81,7 @@ AUDITED = (Tolerance.of("letters"), Tolerance.of("jaccard"))
 
 
 @dataclass(frozen=True, slots=True)
-class MadeAudits:
+class MadeAudits(AnswerRecord):
     """Audits as they were measured.
 
     Parameters
@@ -91,13 +92,11 @@ class MadeAudits:
         UTC, ISO 8601.
     """
 
+    hidden = ("state",)
+
     state: StoredState
     made_at: str
     audits: Sequence[Audited]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {"made_at": self.made_at, "audits": [audit.to_dict() for audit in self.audits]}
 
 
 class CurrentAudits:

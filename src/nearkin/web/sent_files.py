@@ -15,6 +15,7 @@ from typing import BinaryIO, Generic, TypeVar
 from nearkin.collection.listing.exceptions import StoredException
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.members import SENT, UNKNOWN_FILE, KnownFile, printable_id
+from nearkin.tabular import AnswerRecord
 from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_NAME = 200
@@ -104,7 +105,7 @@ class SentText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileReadAgain:
+class FileReadAgain(AnswerRecord):
     """File that was sent again.
 
     Parameters
@@ -113,16 +114,19 @@ class FileReadAgain:
         Why it cannot be stored; empty if it can.
     """
 
+    hidden = ("exception", "text", "file")
+    computed = ("doc_id=exception.doc_id", "n_characters")
+
     name: str
     exception: StoredException | None = None
     text: str = ""
     file: KnownFile = UNKNOWN_FILE
     problem: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, with the length of the text instead of it."""
-        doc_id = None if self.exception is None else self.exception.doc_id
-        return {"name": self.name, "doc_id": doc_id, "n_characters": len(self.text), "problem": self.problem}
+    @property
+    def n_characters(self) -> int:
+        """Length of the text."""
+        return len(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from nearkin.errors import RunError, UnknownDocumentError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
@@ -47,7 +49,7 @@ class ServedRun:
             )
         try:
             manifest = kind.of(stored)
-        except TypeError as error:
+        except msgspec.ValidationError as error:
             raise RunError(f"The run in {folder} is damaged: {error}. Run the command again.") from error
         pairs = PairsOfRun(folder, manifest) if isinstance(manifest, PairsManifest) else None
         return cls(number=number, folder=folder, manifest=manifest, pairs=pairs, state=state)

@@ -12,16 +12,20 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import check_are_texts
+from nearkin.reports.facts.comparing import edit_fact
+from nearkin.reports.facts.fact import Fact
+from nearkin.reports.quantities import grams_text
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import parse_shingling
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.tabular import AnswerRecord
 from nearkin.wording import share_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedTexts:
+class ComparedTexts(AnswerRecord):
     """The differences between two texts, and how similar they are.
 
     Parameters
@@ -43,21 +47,19 @@ class ComparedTexts:
     containment_b_in_a: float
     shingle: str
 
+    def facts(self) -> list[Fact]:
+        """Return the similarities."""
+        return [
+            edit_fact(self.edit_similarity),
+            Fact(f"Jaccard ({grams_text(self.shingle)})", share_text(self.jaccard)),
+            Fact("share of A in B", share_text(self.containment_a_in_b)),
+            Fact("share of B in A", share_text(self.containment_b_in_a)),
+        ]
+
     def __repr__(self) -> str:
         edit = "not computed" if self.edit_similarity is None else share_text(self.edit_similarity)
         jaccard = share_text(self.jaccard)
         return f"ComparedTexts({counted(self.comparison.n_differences, 'difference')}; Jaccard {jaccard}, edit {edit})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "edit_similarity": self.edit_similarity,
-            "jaccard": self.jaccard,
-            "containment_a_in_b": self.containment_a_in_b,
-            "containment_b_in_a": self.containment_b_in_a,
-            "shingle": self.shingle,
-            "comparison": self.comparison.to_json(),
-        }
 
 
 @checking_arguments

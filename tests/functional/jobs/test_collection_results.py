@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import nearkin
-from nearkin.tabular import Tabular
+from nearkin.tabular import Tabular, table_names
 
 EVIL = "<script>alert(1)</script>"
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord, without delay."
@@ -37,7 +37,7 @@ def test_a_result_is_a_table_a_data_frame_and_a_page(collection, name):
     ask, n = ASKED[name]
     found = ask(collection)
     assert isinstance(found, Tabular)
-    table = getattr(found, found.tables[0])
+    table = getattr(found, table_names(type(found))[0])
     assert isinstance(table, pa.Table)
     assert len(table) == len(found.to_pandas()) == len(found.to_polars()) == n
     assert list(found.to_pandas().columns) == list(found.to_polars().columns) == table.column_names

@@ -12,6 +12,7 @@ import nearkin
 from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS
 from nearkin.errors import ParameterError
+from nearkin.tabular import table_names
 
 
 def every_result(tmp_path: Path, texts: Path) -> list[object]:
@@ -25,7 +26,7 @@ def every_result(tmp_path: Path, texts: Path) -> list[object]:
 
 def test_every_result_is_frames_and_a_page(tmp_path: Path, texts: Path) -> None:
     for result in every_result(tmp_path, texts):
-        first = getattr(result, result.tables[0])
+        first = getattr(result, table_names(type(result))[0])
         assert isinstance(first, pa.Table)
         assert list(result.to_pandas().columns) == result.to_polars().columns == first.column_names
         assert len(result.to_pandas()) == len(result.to_polars()) == len(first)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
 import pyarrow as pa
+from msgspec import UNSET, UnsetType
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.results import DOCUMENT, AnswerRecord, ByJaccard, StoredDocument, columns, table_of
+from nearkin.collection.results import DOCUMENT, ByJaccard, StoredDocument, columns, table_of
 from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -18,6 +19,7 @@ from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.stages.verification.difference_names import Difference
 from nearkin.store.bulk import is_name, is_storable
+from nearkin.tabular import AnswerRecord
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -203,9 +205,11 @@ class Checked(ByJaccard, AnswerRecord):
         has fewer than eight word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
-    hidden = ("options",)
-    computed = ("is_truncated",)
+    hidden = ("options", "expected_recall_of_parts")
+    computed = (
+        "is_truncated", "measure=options.measure", "threshold=options.threshold", "containment=options.containment",
+        "tolerance=used_tolerance", "expected_recall_of_parts=stated_recall_of_parts",
+    )  # fmt: skip
 
     verdict: Verdict
     documents: tuple[CheckedDocument, ...]
@@ -245,23 +249,19 @@ class Checked(ByJaccard, AnswerRecord):
     def __repr__(self) -> str:
         return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"
 
-    def recalls_to_dict(self) -> dict[str, object]:
-        """Return the expected recalls as JSON types."""
-        parts = self.expected_recall_of_parts
-        of_parts = {} if self.options.containment is None else {"expected_recall_of_parts": parts and parts.to_dict()}
-        return {"expected_recall": self.expected_recall, **of_parts}
+    @property
+    def used_tolerance(self) -> float | UnsetType:
+        """Tolerance of the similarity indexes, if they are compared."""
+        return self.options.tolerance if self.options.measure == "index" else UNSET
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; the expected recall of parts only if they are searched for."""
-        options = self.options
-        names = "measure", "threshold", "containment", *(("tolerance",) if options.measure == "index" else ())
-        shown = AnswerRecord.to_dict(self) | {name: getattr(options, name) for name in names}
-        del shown["expected_recall_of_parts"]
-        return shown | self.recalls_to_dict()
+    @property
+    def stated_recall_of_parts(self) -> PartRecall | UnsetType | None:
+        """Expected recall of parts, if they are searched for."""
+        return UNSET if self.options.containment is None else self.expected_recall_of_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckAnswer:
+class CheckAnswer(AnswerRecord):
     """Answer for one of several documents that were checked together.
 
     Parameters
@@ -298,19 +298,15 @@ class CheckAnswer:
             "is_kept": self.is_kept,
             "is_stored": self.checked.stored_as is not None,
             "is_purged": self.checked.is_purged,
-            "version": self.checked.version,
-            **self.checked.recalls_to_dict(),
-            "n_found": self.checked.n_found,
-            "n_hot_keys": self.checked.n_hot_keys,
+            **{name: value for name, value in self.checked.to_dict().items() if name in _OF_A_CHECK},
             "documents": [
-                {
-                    "id": document.document.doc_id,
-                    "wave": document.document.wave,
-                    **{name: getattr(document, name) for name in names},
-                }
-                for document in self.checked.documents
+                {"id": row.document.doc_id, "wave": row.document.wave, **{name: getattr(row, name) for name in names}}
+                for row in self.checked.documents
             ],
         }
+
+
+_OF_A_CHECK = ("version", "expected_recall", "expected_recall_of_parts", "n_found", "n_hot_keys")
 
 
 def check_given(options: object, store: object, kind: type) -> None:
@@ -329,7 +325,7 @@ def check_name(parameter: str, value: object) -> None:
 
 
 @dataclass(slots=True, kw_only=True)
-class StreamSummary:
+class StreamSummary(AnswerRecord):
     """Counts of a stream that was checked.
 
     Parameters
@@ -349,6 +345,9 @@ class StreamSummary:
         Documents that could not be read, checked or stored for another reason; they have no verdict.
     """
 
+    hidden = ("parts",)
+    computed = ("expected_recall_of_parts",)
+
     threshold: float
     containment: float | None
     expected_recall: float | None = None
@@ -364,9 +363,7 @@ class StreamSummary:
     n_problems: int = 0
     elapsed_s: float = 0.0
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; the recall of parts only if they are searched for."""
-        fields = asdict(self)
-        del fields["parts"]
-        of_parts = {} if self.containment is None else {"expected_recall_of_parts": self.parts.to_dict()}
-        return {**fields, **of_parts}
+    @property
+    def expected_recall_of_parts(self) -> Mapping[str, float | int | None] | UnsetType:
+        """Mean expected recall of parts, if they are searched for."""
+        return UNSET if self.containment is None else self.parts.means

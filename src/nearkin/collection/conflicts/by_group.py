@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from nearkin.collection.groups.grouping import GroupDecisions, regroup, similari
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import AnswerRecord, ByJaccard, StoredDocument, columns, table_of
+from nearkin.collection.results import ByJaccard, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import documents_by_row, rows_where
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
@@ -33,6 +32,7 @@ from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
+from nearkin.tabular import AnswerRecord
 
 _MAX_EXAMINED = 1_024
 """Maximum number of texts with another label among which the most promising are chosen, unless none of them matches."""
@@ -239,11 +239,14 @@ class Conflict(AnswerRecord):
         conflict with itself.
     is_match
         Whether the texts match. If not, the documents are in one group by a decision.
+    is_letters_only
+        Whether they match by their letters alone.
     passage
         First significant difference, with a few words around it; empty if the texts are identical.
     """
 
-    hidden = ("a", "b")
+    hidden = ("a", "b", "passage")
+    computed = ("id_a=a.doc_id", "id_b=b.doc_id", "passage=marked_passage")
 
     group: int | None
     majority_label: str
@@ -258,14 +261,15 @@ class Conflict(AnswerRecord):
     edit_similarity: float | None
     jaccard: float
     is_match: bool
+    is_letters_only: bool
     passage: tuple[Piece, ...]
     n_differences: int
     n_moves: int
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields for JSON and tables; the passage is one marked-up text."""
-        of_pair = {"id_a": self.a.doc_id, "id_b": self.b.doc_id, "passage": marked_text(self.passage)}
-        return {**AnswerRecord.to_dict(self), **of_pair}
+    @property
+    def marked_passage(self) -> str:
+        """The passage as one marked-up text."""
+        return marked_text(self.passage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +292,8 @@ class Conflicts(ByJaccard, AnswerRecord):
         Whether other groups are stored at this tolerance, because documents or decisions changed since.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
+    hidden = ("unknown",)
+    computed = ("n_unknown", "is_truncated", "unknown=first_unknown")
 
     tolerance: Tolerance
     conflicts: tuple[Conflict, ...]
@@ -303,13 +308,20 @@ class Conflicts(ByJaccard, AnswerRecord):
     n_unlabelled: int = 0
     unlabelled: tuple[str, ...] = ()
 
-    def rows(self) -> list[dict[str, object]]:
-        """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
-        marks = [conflict.is_match and is_letters_only(conflict.jaccard, self.tolerance) for conflict in self.conflicts]
-        return [
-            {**contradiction.to_dict(), "is_letters_only": mark}
-            for contradiction, mark in zip(self.conflicts, marks, strict=True)
-        ]
+    @property
+    def n_unknown(self) -> int:
+        """Number of labelled ids that are not in the collection."""
+        return len(self.unknown)
+
+    @property
+    def first_unknown(self) -> tuple[str, ...]:
+        """The first of these ids."""
+        return self.unknown[:_MAX_NAMED]
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether there are more conflicts than the returned ones."""
+        return self.n_found > len(self.conflicts)
 
     @property
     def table(self) -> pa.Table:
@@ -318,15 +330,10 @@ class Conflicts(ByJaccard, AnswerRecord):
             "group majority_label n_documents n_with_majority_label id_a label_a id_b label_b jaccard edit_similarity "
             "relative_distance passage is_match is_letters_only"
         )
-        return table_of(self.rows(), *columns(names))
+        return table_of((conflict.to_dict() for conflict in self.conflicts), *columns(names))
 
     def __repr__(self) -> str:
         return f"Conflicts({counted(self.n_found, 'conflict')} in {counted(self.n_groups, 'group')})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        counts = {"n_unknown": len(self.unknown), "is_truncated": self.n_found > len(self.conflicts)}
-        return {**AnswerRecord.to_dict(self), **counts, "unknown": self.unknown[:_MAX_NAMED], "conflicts": self.rows()}
 
 
 def conflicts(
@@ -355,7 +362,7 @@ def conflicts(
         is_stored = regrouped.is_stored(state)
         return Conflicts(
             tolerance=tolerance,
-            conflicts=tuple(_told(connection, contradiction) for contradiction in contradictions[:limit]),
+            conflicts=tuple(_told(connection, contradiction, tolerance) for contradiction in contradictions[:limit]),
             n_found=len(contradictions),
             n_groups=len({id(contradiction.group) for contradiction in contradictions}),
             n_labelled=len(content_of),
@@ -421,7 +428,7 @@ def _unlabelled(connection: Connection, content_of: Mapping[str, int], membershi
     return [doc_id for _, doc_id in sorted(rows)]
 
 
-def _told(connection: Connection, contradiction: Contradiction) -> Conflict:
+def _told(connection: Connection, contradiction: Contradiction, tolerance: Tolerance) -> Conflict:
     a, b = contradiction.odd.document, contradiction.other.document
     contents = contents_of(connection, list({a.content, b.content}))
     is_same = a.content == b.content
@@ -442,6 +449,7 @@ def _told(connection: Connection, contradiction: Contradiction) -> Conflict:
         edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
         jaccard=contradiction.jaccard,
         is_match=contradiction.is_match,
+        is_letters_only=contradiction.is_match and is_letters_only(contradiction.jaccard, tolerance),
         passage=passage.pieces,
         n_differences=passage.n_differences,
         n_moves=passage.n_moves,

@@ -19,7 +19,6 @@ from nearkin.collection.decisions.coding import CodingLayout, chosen_values, lay
 from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.second_values import family_key, judged, set_values
 from nearkin.collection.matching.constraints import Forest
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import checked_ids, current_contents, refuse_unknown
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -29,6 +28,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents, origins
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 Kept = Literal["families", "groups"]
 MAX_SIZE = 100_000

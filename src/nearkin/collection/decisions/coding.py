@@ -124,11 +124,6 @@ class CodingLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             key: f"{layout_field.name}={value}" for layout_field in of_one for value, key, _ in layout_field.choices()
         }
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        values: dict[str, object] = msgspec.to_builtins(self)
-        return values
-
 
 def read_layout(text: str) -> CodingLayout:
     """Read a layout from TOML: a table ``[[fields]]`` for each field.

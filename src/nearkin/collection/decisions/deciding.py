@@ -15,7 +15,7 @@ from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals
 from nearkin.collection.decisions.second_values import judged
-from nearkin.collection.results import as_json, columns
+from nearkin.collection.results import columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import (
     NO_GROUP,
@@ -28,6 +28,7 @@ from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 _MAX_OF_A_NOTE = 2_000
 
@@ -208,7 +209,7 @@ class TagCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(AnswerRecord):
     """Current tags of a collection.
 
     Parameters
@@ -219,12 +220,11 @@ class Tags:
         Table with `TAGS_SCHEMA`: each tag of each current document.
     """
 
+    hidden = ("counts",)
+    computed = ("tags=counts",)
+
     counts: tuple[TagCount, ...]
     documents: pa.Table
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the counts as JSON types."""
-        return {"tags": as_json(self.counts)}
 
 
 def tag(

@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from nearkin.collection.results import AnswerRecord
 from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int, is_int
 from nearkin.nouns import counted
 from nearkin.store import schema
@@ -21,6 +20,7 @@ from nearkin.store.bulk import by_bytes, in_slices, insert_rows, is_storable, nu
 from nearkin.store.environment import system_user
 from nearkin.store.schema import activity, loads
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 _MAX_OF_A_NAME = 200
 _NOBODY = "unknown"

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, exists, select, update
 from nearkin.collection import relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored import key_table, origins, passages, shingle_table, word_tables
 from nearkin.collection.stored.contents import BLANK, purged_contents
@@ -22,6 +22,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
 from nearkin.store.upkeep import refuse_unless_owner, rewriting_needs
+from nearkin.tabular import AnswerRecord
 
 _UNFINISHED = "purge_unfinished"
 _N_SHOWN = 5

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, ChangeRequest, SettingChange, record
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.origins import IS_EXCEPTION, exceptions_where, forget
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads, origins
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

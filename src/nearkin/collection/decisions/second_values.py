@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.results import AnswerRecord
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.store import schema
 from nearkin.store.bulk import by_bytes, in_slices
 from nearkin.store.schema import documents, origins
+from nearkin.tabular import AnswerRecord
 
 _changes, _acts = schema.changes.c, schema.activity.c
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, principals_at
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument, columns
+from nearkin.collection.results import StoredDocument, columns
 from nearkin.collection.stored.documents import current_ids, documents_by_row
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -22,7 +22,7 @@ from nearkin.nouns import counted, first_of, wave_text
 from nearkin.records import I64
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import documents, loads, waves
-from nearkin.tabular import Tabular
+from nearkin.tabular import AnswerRecord, Tabular
 
 ChangeKind = Literal["new", "joined", "moved", "left", "removed"]
 _IN_NONE = -1
@@ -97,8 +97,6 @@ class GroupsSince(Tabular, AnswerRecord):
     documents : Table
         One row per document with a change, sorted by group.
     """
-
-    tables: ClassVar[tuple[str, ...]] = ("documents",)
 
     tolerance: Tolerance
     wave: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +23,6 @@ from nearkin.collection.groups.grouping import regroup, similarity_by
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import document_rows, rows_where
 from nearkin.collection.stored.group_state import GroupState, principals_over_time
@@ -36,7 +34,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, loads, members, waves
-from nearkin.tabular import Histogram, Tabular, counts_of
+from nearkin.tabular import AnswerRecord, Histogram, Tabular, counts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,6 @@ class CollectionGroups(Tabular, AnswerRecord):
         One row per document in a group: the principal of each group first, then the others, the most similar first.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("members",)
     computed = ("n_groups", "n_documents", "n_indirect", "expected_recall")
 
     tolerance: Tolerance

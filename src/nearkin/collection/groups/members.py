@@ -18,7 +18,7 @@ from nearkin.collection.groups.representatives import OneSidedPassages, passages
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relations_of
-from nearkin.collection.results import AnswerRecord, StoredDocument, columns
+from nearkin.collection.results import StoredDocument, columns
 from nearkin.collection.stored.documents import documents_by_row
 from nearkin.collection.stored.group_state import GroupState, Membership
 from nearkin.collection.stored.word_sets import in_lots
@@ -28,6 +28,7 @@ from nearkin.records import I64, Bool
 from nearkin.stages.differences.relations import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.tabular import AnswerRecord
 
 MEMBERS_SCHEMA = pa.schema(
     columns(
@@ -282,6 +283,7 @@ class GroupMembers(AnswerRecord):
     """
 
     hidden = ("n_shown", "n_left")
+    computed = ("principal=principal.document.doc_id",)
 
     number: int
     tolerance: Tolerance
@@ -297,10 +299,6 @@ class GroupMembers(AnswerRecord):
     def principal(self) -> GroupMember:
         """The member that represents the group."""
         return self.members[0]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "principal": self.principal.document.doc_id}
 
 
 def group_members(

@@ -13,7 +13,6 @@ from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import Pair, RelatedText, n_not_stored, n_stored, relations_of
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
@@ -26,6 +25,7 @@ from nearkin.stages.differences.words import count_words
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 _AN_EXCERPT = 400
 """Maximum number of characters of an excerpt."""

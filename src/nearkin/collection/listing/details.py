@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, exists, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, activities_of, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
-from nearkin.collection.results import AnswerRecord, StoredDocument, as_json
+from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
@@ -18,6 +18,7 @@ from nearkin.collection.stored.origins import AFTER, COLUMNS, IS_EXCEPTION, orig
 from nearkin.stages.documents.members import BETWEEN, Origin
 from nearkin.store.bulk import among, by_bytes, n_rows
 from nearkin.store.schema import documents, loads, origins, tags
+from nearkin.tabular import AnswerRecord
 
 MAX_COPIES = 1_000
 """Maximum number of copies that are listed; the total is always known."""
@@ -93,10 +94,6 @@ class DocumentDetails(AnswerRecord):
     parent: str | None = None
     origin: Origin | None = None
     last_activity: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "origin": self.origin and as_json(self.origin.as_row())}
 
 
 _VERSIONS = stored.with_documents().add_columns(loads.c.added_at).where(among(documents.c.doc_id))

@@ -23,6 +23,7 @@ from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.store.bulk import written_out
 from nearkin.store.schema import contents, documents, loads, origins, waves
+from nearkin.tabular import AnswerRecord
 
 WhichExceptions = Literal["all", "no text", "partial"]
 REASONS = (*faults.REASONS, NOT_STORED)
@@ -80,7 +81,7 @@ _SCHEMA = pa.schema(columns(" ".join(field.name for field in fields(StoredExcept
 
 
 @dataclass(frozen=True, slots=True)
-class StoredExceptions:
+class StoredExceptions(AnswerRecord):
     """Exceptions of a collection that meet some conditions.
 
     Parameters
@@ -91,8 +92,24 @@ class StoredExceptions:
         By wave and reason.
     """
 
+    computed = ("n_no_text", "n_partial", "n_not_stored", "is_truncated")
+
     exceptions: tuple[StoredException, ...]
     counts: tuple[ExceptionCount, ...]
+
+    def first(self, limit: int) -> StoredExceptions:
+        """Return the same with at most this many exceptions."""
+        return replace(self, exceptions=self.exceptions[:limit])
+
+    @property
+    def n_found(self) -> int:
+        """Number of exceptions, including those not returned."""
+        return self.n_no_text + self.n_partial + self.n_not_stored
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether there are more than the returned ones."""
+        return self.n_found > len(self.exceptions)
 
     @property
     def n_no_text(self) -> int:
@@ -113,18 +130,6 @@ class StoredExceptions:
     def table(self) -> pa.Table:
         """A row for each exception, with the fields of `StoredException` as columns."""
         return pa.Table.from_pylist([asdict(exception) for exception in self.exceptions], _SCHEMA)
-
-    def to_dict(self, limit: int | None = None) -> dict[str, object]:
-        """Return the fields as JSON types, with the first ``limit`` exceptions."""
-        shown = self.exceptions if limit is None else self.exceptions[:limit]
-        return {
-            "n_no_text": self.n_no_text,
-            "n_partial": self.n_partial,
-            "n_not_stored": self.n_not_stored,
-            "is_truncated": len(shown) < len(self.exceptions),
-            "counts": [asdict(count) for count in self.counts],
-            "exceptions": [asdict(exception) for exception in shown],
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, or_, select, true
@@ -15,7 +15,7 @@ from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field,
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents
-from nearkin.collection.results import AnswerRecord, columns
+from nearkin.collection.results import columns
 from nearkin.collection.stored.documents import is_removed, number_of_wave, with_documents
 from nearkin.collection.stored.group_state import GroupState, no_groups_text
 from nearkin.collection.stored.origins import OriginValues, headers_of, origins_of, value_of
@@ -24,7 +24,7 @@ from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.nouns import counted
 from nearkin.store.bulk import by_bytes, is_storable, n_rows, written_out
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
-from nearkin.tabular import Tabular
+from nearkin.tabular import AnswerRecord, Tabular
 
 Which = Literal["current", "removed", "all"]
 
@@ -213,8 +213,7 @@ class ListedDocuments(Tabular, AnswerRecord):
         Number of decisions on groups that were made or undone since then.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
-    computed = ("is_truncated",)
+    computed = ("is_truncated", "documents")
 
     table: pa.Table
     n_found: int
@@ -226,12 +225,14 @@ class ListedDocuments(Tabular, AnswerRecord):
         """Whether documents were found that are not returned."""
         return self.n_found > len(self.table)
 
+    @property
+    def documents(self) -> list[dict[str, object]]:
+        """The rows of the table."""
+        rows: list[dict[str, object]] = self.table.to_pylist()
+        return rows
+
     def __repr__(self) -> str:
         return f"ListedDocuments({counted(self.n_found, 'document')}, {len(self.table):,} listed)"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "documents": self.table.to_pylist()}
 
 
 def listed(

@@ -14,7 +14,6 @@ from sqlalchemy import Connection
 from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load, new_name
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
@@ -23,6 +22,7 @@ from nearkin.stages.documents.faults import is_beside
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 from nearkin.wording import WarningMessage
 
 

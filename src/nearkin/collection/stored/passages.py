@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import documents as stored
 from nearkin.errors import ParameterError
 from nearkin.records import I64
 from nearkin.store.bulk import in_slices, insert_integers
 from nearkin.store.schema import passage_places, passages
 from nearkin.store.store import Store, read_facts
+from nearkin.tabular import AnswerRecord
 
 _WORDS, _END = "passages_words", "passages_end"
 

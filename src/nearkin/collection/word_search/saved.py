@@ -11,7 +11,6 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.deciding import BETWEEN_VALUES
-from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import with_documents
 from nearkin.collection.stored.word_tables import Combination
 from nearkin.collection.word_search.query import header, parse
@@ -20,6 +19,7 @@ from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_name
 from nearkin.store.schema import activity, changes, documents, origins, tags
 from nearkin.store.store import Store
+from nearkin.tabular import AnswerRecord
 
 _MAX_NAME = 100
 

@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, literal, select
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
+from nearkin.collection.results import StoredDocument, columns, table_of
 from nearkin.collection.stored import word_tables
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import stored_documents, with_documents
@@ -27,7 +27,7 @@ from nearkin.records import I64
 from nearkin.stages.differences.passages import LONGEST_WORD
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import documents, loads
-from nearkin.tabular import Tabular
+from nearkin.tabular import AnswerRecord, Tabular
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,6 @@ class SearchResult(Tabular, AnswerRecord):
         The most relevant first; at most ``limit``.
     """
 
-    tables: ClassVar[tuple[str, ...]] = ("table",)
     computed = ("is_truncated",)
 
     query: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import first_of
 from nearkin.reports.facts.fact import Fact, nonzero, not_shown, warning
 from nearkin.reports.facts.queries import LETTERS_ALIKE, NOT_COMPARED
-from nearkin.reports.quantities import grams_text, word_changes_text
+from nearkin.reports.quantities import word_changes_text
 from nearkin.wording import distance_text, share_text
 
 if TYPE_CHECKING:
@@ -21,54 +21,17 @@ if TYPE_CHECKING:
 _N_NAMED = 5
 
 
-class TextSimilarities(Protocol):
-    """Similarities and differences of two texts; see `nearkin.workflows.comparing.ComparedTexts`."""
-
-    @property
-    def comparison(self) -> Comparison:
-        """Differences, word by word."""
-
-    @property
-    def edit_similarity(self) -> float | None:
-        """None if the texts are too long for it."""
-
-    @property
-    def jaccard(self) -> float:
-        """Jaccard similarity of the shingles."""
-
-    @property
-    def containment_a_in_b(self) -> float:
-        """Share of A's shingles."""
-
-    @property
-    def containment_b_in_a(self) -> float:
-        """Share of B's shingles."""
-
-    @property
-    def shingle(self) -> str:
-        """The shingles, such as ``words:5``."""
-
-
 def similarity_facts(compared: ComparedDocuments) -> list[Fact]:
     """Return the similarities of two documents."""
     similar = compared.b
-    facts = [_edit(similar.edit_similarity), Fact("Jaccard (word 5-grams)", share_text(similar.jaccard))]
+    facts = [edit_fact(similar.edit_similarity), Fact("Jaccard (word 5-grams)", share_text(similar.jaccard))]
     if similar.relative_distance is not None:
         facts.append(Fact("letter-count distance (gamma)", distance_text(similar.relative_distance)))
     return facts
 
 
-def text_similarity_facts(similarities: TextSimilarities) -> list[Fact]:
-    """Return the similarities of two texts."""
-    return [
-        _edit(similarities.edit_similarity),
-        Fact(f"Jaccard ({grams_text(similarities.shingle)})", share_text(similarities.jaccard)),
-        Fact("share of A in B", share_text(similarities.containment_a_in_b)),
-        Fact("share of B in A", share_text(similarities.containment_b_in_a)),
-    ]
-
-
-def _edit(similarity: float | None) -> Fact:
+def edit_fact(similarity: float | None) -> Fact:
+    """Give the edit similarity; None: the texts are too long for it."""
     return Fact("edit similarity", share_text(similarity), "the texts are too long" if similarity is None else "")
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import MemoryUse
     from nearkin.manifests.passages import PassagesManifest
     from nearkin.manifests.signing import SigningRecord
+    from nearkin.manifests.stored import Manifest
     from nearkin.manifests.threads import ThreadsManifest
     from nearkin.runs.progress import StageCost
 
@@ -216,6 +217,11 @@ def recall_facts(run: DedupManifest) -> Iterator[Fact]:
         if "min_shared" not in run.parameters:
             at = f"pairs at similarity {parameter_text(run.searched_threshold or 0.0)}"
         yield Fact("predicted recall", share_percent_text(at_threshold), at)
+
+
+def run_time(run: Manifest, n_documents: int) -> Iterator[Fact]:
+    """Give the time of all stages of a run."""
+    return time_facts(sum(stage.elapsed_s for stage in run.stages), n_documents)
 
 
 def cost_facts(stages: Sequence[StageCost], n_documents: int, memory: MemoryUse | None = None) -> Iterator[Fact]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
@@ -19,6 +19,7 @@ from nearkin.reports.quantities import (
 
 if TYPE_CHECKING:
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
+    from nearkin.planning.pairs.prediction import PairSearch
     from nearkin.planning.pairs.search import PairForecast
 
 _FEW = 300
@@ -62,9 +63,8 @@ def plan_facts(
         yield Fact("more pairs than are reported", max_pairs, "raise --threshold, or use --top", "warning")
 
 
-def methods_table(question: Question, planned: Plan) -> Table:
+def methods_table(ways: Sequence[tuple[PairSearch, Prediction]], *, n_cores: int = 1, caption: str = "") -> Table:
     """Tabulate the methods, one column each, the chosen one first."""
-    ways = ((planned.search, planned.prediction), *planned.alternatives)
     cells: dict[str, list[str]] = {
         "recall": [recall_text(prediction.recall_low, prediction.recall_high) for _, prediction in ways],
         "bits, distance": [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways],
@@ -75,10 +75,11 @@ def methods_table(question: Question, planned: Plan) -> Table:
         "pairs found": [about_text(prediction.n_pairs) for _, prediction in ways],
         "memory": [size_text(prediction.memory_bytes) for _, prediction in ways],
     }
-    if question.cores > 1:
+    if n_cores > 1:
         cells["time on one core"] = [time_text(prediction.core_s) for _, prediction in ways]
     cells["time"] = [time_text(prediction.elapsed_s) for _, prediction in ways]
-    return Table(("", *(way.method for way, _ in ways)), [(name, *row) for name, row in cells.items()])
+    rows = [(name, *row) for name, row in cells.items()]
+    return Table(("", *(way.method for way, _ in ways)), rows, caption=caption)
 
 
 def _basis(question: Question, sampled: PairForecast | None, min_pairs: int) -> Iterator[Fact]:

@@ -171,7 +171,7 @@ def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
     if summary.containment is None:
         yield Fact("parts", note="not looked for (--containment off)", tone="quiet")
     else:
-        means = summary.parts.to_dict()
+        means = summary.parts.means
         around, inside = (
             "" if mean is None else f"; mean expected recall {share_percent_text(mean, 1)}"
             for mean in (means["containing_texts"], means["parts"])

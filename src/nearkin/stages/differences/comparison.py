@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from nearkin.nouns import counted
 from nearkin.wording import reveal
@@ -32,6 +32,8 @@ class Piece:
     difference
         Number of the difference that it belongs to, from 1; 0 for text that both have.
     """
+
+    hidden: ClassVar[tuple[str, ...]] = ("difference",)
 
     kind: Kind
     text: str

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin._version import __version__
-from nearkin.collection.results import as_json
 from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
+from nearkin.tabular import as_json
 from nearkin.web.api import decisions, documents, searches
 from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job

@@ -30,7 +30,6 @@ from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
 from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.operation import (
     DocId,
@@ -243,7 +242,7 @@ def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body:
     under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
     documents = [(document.id, document.text) for document in body.documents]
     checked = service.collection.check_many(documents, options=options, store=under)
-    return {"answers": [answer.to_dict() for answer in checked]}
+    return {"answers": checked}
 
 
 class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -285,11 +284,6 @@ _STORED = answer_of(
 )
 _CHECKED = answer_type(
     Checked,
-    measure=CheckMeasure,
-    threshold=float,
-    containment=float | None,
-    tolerance=float | msgspec.UnsetType,
-    expected_recall_of_parts=answer_type(PartRecall) | msgspec.UnsetType | None,
     documents=list[answer_type(CheckedDocument, page=str)],  # type: ignore[misc]
     comparison=str | msgspec.UnsetType,
 )
@@ -384,7 +378,7 @@ OPERATIONS = (
     operation("GET", "/compare", get_comparison, answer_type(ComparedDocuments, comparison=JSONValues, page=str)),
     operation("GET", "/groups", get_groups, _GROUPS),
     operation("POST", "/groups", update_groups, Job, statuses=(202,)),
-    operation("GET", "/groups/{number}", get_group, answer_type(GroupMembers, principal=str)),
+    operation("GET", "/groups/{number}", get_group),
     operation("GET", "/jobs", get_jobs, answer_of("Jobs", jobs=list[Job])),
     operation("GET", "/jobs/{number}", get_job),
     operation("GET", "/waves", get_waves, _WAVES),

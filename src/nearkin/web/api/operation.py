@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 
 from nearkin.collection.decisions.log import Activity
-from nearkin.collection.results import FLAT, json_names
 from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
+from nearkin.tabular import FLAT, json_names
 from nearkin.web.sent_files import SentFile
 from nearkin.workflows.reading.one_text import OneDocument
 
@@ -130,12 +130,19 @@ def answer_type(answer: type, **others: Any) -> Any:
 
 
 def _types(answer: Any) -> dict[str, object]:
-    types, hints = dict[str, object](), get_type_hints(answer)
-    for name in json_names(answer):
-        kind = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
-        is_flat = name in FLAT and is_dataclass(kind)
+    types = dict[str, object]()
+    for name, path in json_names(answer).items():
+        kind: Any = answer
+        for step in path.split("."):
+            kind = _type_of(kind, step)
+        is_flat = name in FLAT and path == name and is_dataclass(kind)
         types |= _types(kind) if is_flat else {name: _as_type(kind)}
     return types
+
+
+def _type_of(record: Any, name: str) -> Any:
+    hints = get_type_hints(record)
+    return hints[name] if name in hints else get_type_hints(getattr(record, name).fget)["return"]
 
 
 def _as_type(hint: Any) -> Any:

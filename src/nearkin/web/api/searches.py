@@ -30,7 +30,7 @@ def get_search(service: ReviewService, _: Visitor, body: SearchAsked, __: object
 
 def get_searches(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
     """List the saved searches."""
-    return {"searches": [saved.to_dict() for saved in service.collection.saved_searches()]}
+    return {"searches": service.collection.saved_searches()}
 
 
 class SaveBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -39,8 +39,9 @@ from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
 from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
+from nearkin.tabular import as_json
 from nearkin.web.current import AUDITED
-from nearkin.web.jobs import Job
+from nearkin.web.jobs import Job, JobKind
 from nearkin.web.queries import ListPage
 from nearkin.web.screen import ChangeForm, NoQuery, Screen, ScreenFile
 from nearkin.web.served_runs import REPORT
@@ -60,7 +61,7 @@ class JobsQuery(msgspec.Struct, kw_only=True):
 def jobs(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """List the latest jobs."""
     listed = service.jobs.listed()
-    return ScreenAnswer("jobs.html.j2", _values(listed, JobsQuery()), {"jobs": msgspec.to_builtins(listed)})
+    return ScreenAnswer("jobs.html.j2", _values(listed, JobsQuery()), {"jobs": listed})
 
 
 def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
@@ -68,7 +69,7 @@ def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
     listed = service.jobs.listed()
     if query.is_running:
         listed = [job for job in listed if not job.is_over]
-    return ScreenAnswer("job_list.html.j2", _values(listed, query), {"jobs": msgspec.to_builtins(listed)})
+    return ScreenAnswer("job_list.html.j2", _values(listed, query), {"jobs": listed})
 
 
 def running_jobs(service: ReviewService) -> dict[str, object]:
@@ -86,6 +87,15 @@ def _values(listed: list[Job], query: JobsQuery) -> dict[str, object]:
     }
 
 
+_JOBS: dict[JobKind, tuple[str, str]] = {
+    "groups": ("groups", "/groups"), "representatives": ("representatives", "/representatives"),
+    "threads": ("threads", "/threads"), "audit": ("audit", "/defensibility"),
+    "reading": ("files read again", "/exceptions/read"), "storing": ("texts stored", "/exceptions"),
+    "change": ("a change that took long", "/log"),
+}  # fmt: skip
+"""Words for each kind of jobs, and the page that shows the result."""
+
+
 def words_of(job: Job) -> str:
     """Describe a job.
 
@@ -94,23 +104,13 @@ def words_of(job: Job) -> str:
     >>> words_of(Job(number=1, measure="jaccard", value=0.5, by="ada", asked_at="2026-03-01"))
     'groups: jaccard, 0.5'
     """
-    if job.kind == "groups":
-        return f"groups: {job.measure}, {job.value}"
-    if job.kind == "representatives":
-        return f"representatives: {job.measure} {job.value}"
-    return {
-        "threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored",
-        "change": "a change that took long",
-    }[job.kind]  # fmt: skip
+    return _JOBS[job.kind][0] + ("" if job.measure is None else f": {job.measure}, {job.value}")
 
 
 def place_of(job: Job) -> str:
     """Return the address of the page that shows the result of a job."""
-    if job.kind in ("groups", "representatives"):
-        return address(f"/{job.kind}", measure=job.measure, value=job.value)
-    if job.kind == "reading":
-        return address("/exceptions/read", job=job.number)
-    return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions", "change": "/log"}[job.kind]
+    number = job.number if job.kind == "reading" else None
+    return address(_JOBS[job.kind][1], measure=job.measure, value=job.value, job=number)
 
 
 _MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3
@@ -143,7 +143,7 @@ def log(service: ReviewService, query: LogQuery) -> ScreenAnswer:
         "n_documents": _MAX_DOCUMENTS,
         "can_undo": lambda activity: activity.undone_by is None and activity.kind not in OF_DOCUMENTS,
     }
-    data = {"n_found": len(listed), "activities": [activity.to_dict() for activity in shown]}
+    data = {"n_found": len(listed), "activities": shown}
     return ScreenAnswer("log.html.j2", values, data)
 
 
@@ -184,7 +184,7 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
     listed, made = service.collection.log(), service.audits.made
     with service.collection.opened.store.reading() as connection:
         looks = second_looks(connection)
-    log = [activity.to_dict() for activity in listed]
+    log = as_json(listed)
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -195,9 +195,9 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
             "by_kind": dict(sorted(Counter(str(activity["kind"]) for activity in log).items())),
             "sha256": digest_of(log),
         },
-        "second_looks": [look.to_dict() for look in looks],
+        "second_looks": as_json(looks),
         "integrity": _integrity(service) if query.is_checked else None,
-        "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
+        "audits": None if made is None else as_json(made) | {"is_outdated": service.audits.are_outdated(made)},
     }
     sha256 = digest_of(data)
     values = {
@@ -367,7 +367,7 @@ def _as_data(pair: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dic
         "left": pair.left,
         "right": pair.right,
         "cosine": pair.cosine,
-        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in pair.terms],
+        "terms": pair.terms,
         "decision": None if pair.decision is None else pair.decision.state,
         "by": None if pair.decision is None else pair.decision.by,
         "left_text": left and left.text,

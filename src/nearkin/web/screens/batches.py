@@ -28,9 +28,7 @@ def list_batches(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
     with service.collection.opened.store.reading() as connection:
         stored, n_documents = batches(connection), len(queue_ids(service, connection, query))
     values = {"batches": stored, "n_documents": n_documents, "second_look": LOOKS}
-    return ScreenAnswer(
-        "batches.html.j2", values, {"batches": [batch.to_dict() for batch in stored], "n_documents": n_documents}
-    )
+    return ScreenAnswer("batches.html.j2", values, {"batches": stored, "n_documents": n_documents})
 
 
 def batches_table(service: ReviewService, _: CodeQuery) -> pa.Table:

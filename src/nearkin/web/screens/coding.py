@@ -176,7 +176,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         "after": ids[index + 1] if index is not None and index + 1 < len(ids) else None,
     }
     return ScreenAnswer(
-        "coding.html.j2", values, data | {"at": at, "index": index, "holder": holder, "document": document.to_dict()}
+        "coding.html.j2", values, data | {"at": at, "index": index, "holder": holder, "document": document}
     )
 
 
@@ -297,7 +297,7 @@ def _preview(layout: CodingLayout, body: CodeForm, result: ActivityResult) -> Sc
         "is_other": body.expected is not None,
         "sensitive": sorted(layout.sensitive),
     }
-    return ScreenAnswer("coding_preview.html.j2", values, result.to_dict())
+    return ScreenAnswer("coding_preview.html.j2", values, result)
 
 
 def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, result: ActivityResult) -> GoTo:
@@ -325,7 +325,7 @@ def layout(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     with service.collection.opened.store.reading() as connection:
         stored, fields = layout_text(connection), layout_of(connection)
     values = {"layout": stored or EXAMPLE, "is_stored": bool(stored)}
-    return ScreenAnswer("coding_layout.html.j2", values, msgspec.to_builtins(fields))
+    return ScreenAnswer("coding_layout.html.j2", values, fields)
 
 
 SCREENS = (Screen("/code", CodeQuery, coding), Screen("/code/layout", NoQuery, layout))

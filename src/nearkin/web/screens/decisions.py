@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -22,6 +23,7 @@ from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.facts.activities import in_words
 from nearkin.reports.facts.queries import unlabelled_facts
+from nearkin.tabular import AnswerRecord
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, Screen
@@ -66,14 +68,9 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
     options = visitor.change(dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen)
     activity_result = tag(
-        service.collection.opened.store,
-        body.id,
-        field,
-        None if body.is_removed else value,
-        group=group,
-        tolerance=body.tolerance,
-        options=options,
-    )
+        service.collection.opened.store, body.id, field, None if body.is_removed else value, group=group,
+        tolerance=body.tolerance, options=options,
+    )  # fmt: skip
     if activity_result.is_dry_run:  # or something else would be changed than the preview showed
         return _preview(activity_result, body)
     return back_to(body.back, activity_result)
@@ -88,41 +85,41 @@ def _preview(result: ActivityResult, body: TagForm) -> ScreenAnswer:
         "n_shown": _MAX_SHOWN,
         "is_other": body.expected is not None,
     }
-    return ScreenAnswer("tag_preview.html.j2", values, result.to_dict())
+    return ScreenAnswer("tag_preview.html.j2", values, result)
 
 
-class SplitForm(GroupingQuery, kw_only=True):
+class GroupForm(GroupingQuery, kw_only=True):
+    """A decision on the groups of a page."""
+
+    seen: int | None = None
+    back: str = "/groups"
+
+
+class SplitForm(GroupForm, kw_only=True):
     """A principal ``a``, and the member that must never be in one group with it."""
 
     a: str
     split: str
-    seen: int | None = None
-    back: str = "/groups"
 
 
-class UniteForm(GroupingQuery, kw_only=True):
+class UniteForm(GroupForm, kw_only=True):
     """A principal ``a``, and the number of the group to unite with its group."""
 
     a: str
     other: int
-    seen: int | None = None
-    back: str = "/groups"
 
 
-class PrincipalForm(GroupingQuery, kw_only=True):
+class PrincipalForm(GroupForm, kw_only=True):
     """A document to make the principal of its group."""
 
     principal: str
-    seen: int | None = None
-    back: str = "/groups"
 
 
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
     if body.split == body.a:
         raise ParameterError("A document cannot be split off from itself.")
-    activity_result = service.collection.decide(split_off=(body.split, body.a), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, split_off=(body.split, body.a))
 
 
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
@@ -130,19 +127,18 @@ def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
     if other == body.a:
         raise ParameterError("A group cannot be united with itself.")
-    activity_result = service.collection.decide(same_group=(body.a, other), by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, same_group=(body.a, other))
 
 
 def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
     """Change the principal of a group."""
-    activity_result = service.collection.decide(principal=body.principal, by=visitor.name, seen=body.seen)
-    return _decided(service, body, body.back, activity_result, visitor.name)
+    return _decide(service, visitor, body, principal=body.principal)
 
 
-def _decided(service: ReviewService, query: GroupingQuery, place: str, result: ActivityResult, by: str) -> GoTo:
+def _decide(service: ReviewService, visitor: Visitor, body: GroupForm, **decision: Any) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
-    return _landing(service, place, result, begin_update(service, query, by=by))
+    activity_result = service.collection.decide(**decision, by=visitor.name, seen=body.seen)
+    return _landing(service, body.back, activity_result, begin_update(service, body, by=visitor.name))
 
 
 class UndoForm(msgspec.Struct, kw_only=True):
@@ -237,20 +233,31 @@ class ConflictsQuery(GroupingQuery, kw_only=True):
     field: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LabelCount:
+    """A label of a group, and the number of documents with it."""
+
+    label: str
+    n_documents: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConflict:
+class GroupConflict(AnswerRecord):
     """Contradicting tags of one group.
 
     Parameters
     ----------
     conflicts
         At least one; the most similar texts first.
-    labels : tuple of (str, int)
-        Labels and numbers of documents, that of most documents first.
+    labels
+        That of most documents first.
     """
 
+    hidden = ("conflicts",)
+    computed = ("group=worst.group", "majority_label=worst.majority_label", "odd_ids")
+
     conflicts: tuple[Conflict, ...]
-    labels: tuple[tuple[str, int], ...]
+    labels: tuple[LabelCount, ...]
 
     @property
     def worst(self) -> Conflict:
@@ -261,15 +268,6 @@ class GroupConflict:
     def odd_ids(self) -> list[str]:
         """Documents that do not have the majority's label."""
         return list(dict.fromkeys(conflict.a.doc_id for conflict in self.conflicts))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "group": self.worst.group,
-            "majority_label": self.worst.majority_label,
-            "labels": [{"label": label, "n_documents": n} for label, n in self.labels],
-            "odd_ids": self.odd_ids,
-        }
 
 
 def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
@@ -296,9 +294,11 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else listed.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
     }
-    data = listed.to_dict() | {"field": field, "is_sensitive": is_sensitive, "families": families}
-    data["two_values"] = [disagreement.to_dict() for disagreement in two]
-    data["groups"] = [row.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for row in rows]
+    no_proposal: dict[str, object] = {"majority_label": None, "odd_ids": []} if is_sensitive else {}
+    data = listed.to_dict() | {
+        "field": field, "is_sensitive": is_sensitive, "families": families, "two_values": two,
+        "groups": [row.to_dict() | no_proposal for row in rows],
+    }  # fmt: skip
     return ScreenAnswer("conflicts.html.j2", values, data)
 
 
@@ -314,14 +314,8 @@ def conflicts_table(service: ReviewService, query: ConflictsQuery) -> pa.Table:
 
 def _found(service: ReviewService, query: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
     tolerance = query.tolerance
-    given = {tolerance.parameter: tolerance.value}
-    return service.collection.conflicts(
-        read.pairs,
-        measure=query.measure,
-        threads=Resources().n_threads,
-        limit=limit,
-        **given,
-    )
+    given: Mapping[str, Any] = {tolerance.parameter: tolerance.value, "measure": query.measure}
+    return service.collection.conflicts(read.pairs, threads=Resources().n_threads, limit=limit, **given)
 
 
 def tag_fields(service: ReviewService) -> list[str]:
@@ -344,8 +338,8 @@ def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
     for _, of_group in groupby(all_conflicts.conflicts, key):
         members = tuple(of_group)
         odd = Counter(member.label_a for member in members)
-        majority = (members[0].majority_label, members[0].n_with_majority_label)
-        rows.append(GroupConflict(conflicts=members, labels=(majority, *odd.most_common())))
+        labels = (members[0].majority_label, members[0].n_with_majority_label), *odd.most_common()
+        rows.append(GroupConflict(conflicts=members, labels=tuple(LabelCount(*label) for label in labels)))
     return rows[:-1] if all_conflicts.n_found > len(all_conflicts.conflicts) and len(rows) > 1 else rows
 
 

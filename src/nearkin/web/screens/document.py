@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -102,11 +102,11 @@ def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
         "repeated": repeated,
     }
     data = {
-        "document": details.to_dict(),
-        "family": [asdict(member) for member in family.members],
+        "document": details,
+        "family": family.members,
         "is_family_truncated": family.is_truncated,
         "similar": beside.data,
-        "passages": repeated.to_dict()["passages"],
+        "passages": repeated.passages,
     }
     return ScreenAnswer("document.html.j2", values, data, beside.not_yet)
 
@@ -243,7 +243,7 @@ def compare(service: ReviewService, query: CompareQuery) -> ScreenAnswer:
         "ticks": ticks(compared_documents.comparison, compared_documents.a.n_characters),
         "kinds": IGNORED,
     }
-    return ScreenAnswer("compare.html.j2", values, compared_documents.to_dict())
+    return ScreenAnswer("compare.html.j2", values, compared_documents)
 
 
 def _compared(service: ReviewService, query: CompareQuery) -> ComparedDocuments:
@@ -393,9 +393,7 @@ def since(service: ReviewService, query: SinceQuery) -> ScreenAnswer:
         "page": page.of(n_rows),
     }
     data = changes_since.to_dict() | {"waves": waves, "page": page.number, "n_documents": len(changes_since.documents)}
-    return ScreenAnswer(
-        "since.html.j2", values, data if is_of_groups else data | {"documents": list(map(asdict, rows))}
-    )
+    return ScreenAnswer("since.html.j2", values, data if is_of_groups else data | {"documents": rows})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

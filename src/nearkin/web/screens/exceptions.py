@@ -125,7 +125,7 @@ def exceptions(service: ReviewService, query: ExceptionsQuery) -> ScreenAnswer:
         "reasons": REASONS,
         "encodings": ENCODINGS,
     }
-    return ScreenAnswer("exceptions.html.j2", values, listed.to_dict(_MAX_SHOWN))
+    return ScreenAnswer("exceptions.html.j2", values, listed.first(_MAX_SHOWN))
 
 
 def exceptions_table(service: ReviewService, query: ExceptionsQuery) -> pa.Table:
@@ -185,7 +185,7 @@ def preview(service: ReviewService, query: ReadQuery) -> ScreenAnswer:
         "encodings": ENCODINGS,
         "max_preview": _MAX_PREVIEW,
     }
-    data = {"encoding": sent.encoding, "files": [row.to_dict() for row in rows]}
+    data = {"encoding": sent.encoding, "files": rows}
     return ScreenAnswer("read_again.html.j2", values, data)
 
 

@@ -37,6 +37,7 @@ from nearkin.collection.groups.members import (
 )
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
 from nearkin.collection.measuring import ComparedDocuments
+from nearkin.collection.results import columns, table_of
 from nearkin.collection.stored.documents import contents_of_current, document
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.stored.word_sets import lengths_of
@@ -47,6 +48,7 @@ from nearkin.reports.comparison import comparison_fragment
 from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.fact import warning
 from nearkin.reports.facts.queries import later_facts, tolerance_facts
+from nearkin.tabular import as_json
 from nearkin.web.jobs import Job, JobProgress
 from nearkin.web.later import NotYet, state_of_groups
 from nearkin.web.queries import GroupingQuery, ListPage, OverlayQuery, SizesQuery
@@ -99,7 +101,7 @@ def _parameters(service: ReviewService, query: OverlayQuery, n_documents: int, n
         stored = stored_groups(connection, query.tolerance, limit=1)
     parameters = {
         **service.parameters("/groups.zip", query),
-        **query.tolerance.to_dict(),
+        **as_json(query.tolerance),
         "n_groups": stored.n_groups,
         "n_documents_in_groups": stored.n_documents,
         "n_documents_added_since": stored.n_not_grouped,
@@ -198,11 +200,7 @@ def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
         state = GroupState.known(connection, str(group_query.tolerance))
         late = n_later_documents(connection, state), n_later_decisions(connection, state)
         keyed = quick_tags(connection)
-    others = {
-        group_member.document.doc_id: group_member.document
-        for group_member in group.members
-        if not group_member.is_principal
-    }
+    others = [group_member.document.doc_id for group_member in group.members if not group_member.is_principal]
     picked = group_query.member if group_query.member in others else next(iter(others), None)
     beside = None
     with contextlib.suppress(NotYet):
@@ -217,7 +215,7 @@ def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
         "quick_tags": keyed,
         **({} if beside is None else beside.values),
     }
-    return ScreenAnswer("group.html.j2", values, group.to_dict())
+    return ScreenAnswer("group.html.j2", values, group)
 
 
 class DifferencesQuery(GroupingQuery, kw_only=True):
@@ -229,11 +227,8 @@ class DifferencesQuery(GroupingQuery, kw_only=True):
 
 def differences(service: ReviewService, differences_query: DifferencesQuery) -> ScreenAnswer:
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
-    opened, tolerance, n_shown = (
-        service.collection.opened,
-        differences_query.tolerance,
-        max(0, differences_query.n_shown),
-    )
+    opened, tolerance = service.collection.opened, differences_query.tolerance
+    n_shown = max(0, differences_query.n_shown)
     state, n_characters = state_and_length(service, tolerance, [differences_query.number])
     group = service.later.get(
         ("differences", state, differences_query.number, tolerance, n_shown), n_characters,
@@ -263,7 +258,7 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
         "facts": similarity_facts(pair),
         "fragment": Markup(comparison_fragment(pair.comparison)),  # it escapes the texts
     }
-    return ScreenAnswer("group_member.html.j2", values, pair.to_dict())
+    return ScreenAnswer("group_member.html.j2", values, pair)
 
 
 def compared(service: ReviewService, a: str, b: str, **options: Any) -> ComparedDocuments:
@@ -362,27 +357,22 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
         "page": page.of(groups.n_groups),
         **_export(service, criteria),
     }
-    data = {
-        "n_groups": groups.n_groups,
-        "n_documents_in_no_group": n_alone,
-        "page": page.number,
-        "representatives": listed,
-    }
-    return ScreenAnswer("representatives.html.j2", values, data, not_yet)
+    data = {"n_groups": groups.n_groups, "n_documents_in_no_group": n_alone, "page": page.number}
+    return ScreenAnswer("representatives.html.j2", values, data | {"representatives": listed}, not_yet)
 
 
 def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
     """Say whether the list can be exported; the part of the page that is replaced while texts are compared."""
     values = _export(service, query)
-    job = values["job_of_all"]
-    data = {"n_not_compared": values["n_not_compared"], "job": None if job is None else msgspec.to_builtins(job)}
+    data = {"n_not_compared": values["n_not_compared"], "job": values["job_of_all"]}
     return ScreenAnswer("representatives_export.html.j2", values, data)
 
 
 def _export(service: ReviewService, query: GroupingQuery) -> dict[str, object]:
     with service.collection.opened.store.reading() as connection:
         n_documents = stored_groups(connection, query.tolerance, limit=1).n_documents
-        n_left = _n_not_compared(service, connection, query.tolerance) if n_documents <= _MAX_EXPORTED else 0
+        store = service.collection.opened.store
+        n_left = n_texts_not_compared(connection, store, query.tolerance) if n_documents <= _MAX_EXPORTED else 0
     return {
         "n_in_groups": n_documents,
         "max_exported": _MAX_EXPORTED,
@@ -390,10 +380,6 @@ def _export(service: ReviewService, query: GroupingQuery) -> dict[str, object]:
         "is_ready": n_left <= _MAX_NEW,
         "job_of_all": service.jobs.latest("representatives", query.measure, query.tolerance.value),
     }
-
-
-def _n_not_compared(service: ReviewService, connection: Connection, tolerance: Tolerance) -> int:
-    return n_texts_not_compared(connection, service.collection.opened.store, tolerance)
 
 
 def representatives_table(service: ReviewService, query: RepresentativesQuery) -> pa.Table:
@@ -408,7 +394,7 @@ def representatives_table(service: ReviewService, query: RepresentativesQuery) -
                 f"Representatives are exported for groups with up to {_MAX_EXPORTED:,} documents; these have "
                 f"{groups.n_documents:,}. The export of the page Groups has all members with is_principal."
             )
-        if (n_left := _n_not_compared(service, connection, query.tolerance)) > _MAX_NEW:
+        if (n_left := n_texts_not_compared(connection, opened.store, query.tolerance)) > _MAX_NEW:
             raise ParameterError(
                 f"{counted(n_left, 'text')} of these groups are not compared with their principals yet, and an export "
                 f"compares up to {_MAX_NEW}. Choose 'Compare all texts' on the page Representatives, and export when "
@@ -419,24 +405,16 @@ def representatives_table(service: ReviewService, query: RepresentativesQuery) -
         in_groups = set(state.membership.in_groups(numbers).contents.tolist())
         current = contents_of_current(connection)
         alone = [doc_id for doc_id, content in current.items() if content not in in_groups]
-    ids, group, n_documents = list[str](), list[int | None](), list[int]()
-    adds, lacks = list[str](), list[str]()
-    for representative in representatives(opened, query.tolerance, numbers):
-        ids.append(representative.doc_id)
-        group.append(representative.group)
-        n_documents.append(representative.n_documents)
-        adds.append("\n".join(added.in_words("adds") for added in representative.additions))
-        lacks.append("\n".join(lacked.in_words("lacks") for lacked in representative.omissions))
-    none = [""] * len(alone)
-    return pa.table(
+    rows: list[dict[str, object]] = [
         {
-            "doc_id": pa.array([*ids, *alone], pa.large_string()),
-            "group": pa.array([*group, *[None] * len(alone)], pa.int64()),
-            "n_documents": pa.array([*n_documents, *[1] * len(alone)], pa.int64()),
-            "adds": pa.array([*adds, *none], pa.large_string()),
-            "lacks": pa.array([*lacks, *none], pa.large_string()),
+            "doc_id": entry.doc_id, "group": entry.group, "n_documents": entry.n_documents,
+            "adds": "\n".join(side.in_words("adds") for side in entry.additions),
+            "lacks": "\n".join(side.in_words("lacks") for side in entry.omissions),
         }
-    )
+        for entry in representatives(opened, query.tolerance, numbers)
+    ]  # fmt: skip
+    rows += [{"doc_id": doc_id, "n_documents": 1, "adds": "", "lacks": ""} for doc_id in alone]
+    return table_of(rows, *columns("doc_id group n_documents adds lacks"))
 
 
 def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
@@ -11,12 +10,13 @@ import pyarrow as pa
 from nearkin.collection.conflicts.counts import conflicting_groups
 from nearkin.collection.decisions.deciding import tags_of
 from nearkin.collection.decisions.log import ChangeRequest, batch_names
-from nearkin.collection.groups.current import StoredGroups, stored_groups
+from nearkin.collection.groups.current import stored_groups
 from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.word_search.saved import facets, save_search
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.reports.facts.queries import later_facts
+from nearkin.reports.figures import binned_sizes
 from nearkin.web.current import MAX_DOCUMENTS
 from nearkin.web.queries import GroupingQuery, ListPage
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
@@ -41,7 +41,7 @@ def search(service: ReviewService, query: SearchQuery) -> ScreenAnswer:
     if not query.q.strip():
         saved = collection.saved_searches()
         nothing = {"query": "", "found": None, "is_id": False, "saved": saved}
-        return ScreenAnswer("search.html.j2", nothing, {"saved": [saved_search.to_dict() for saved_search in saved]})
+        return ScreenAnswer("search.html.j2", nothing, {"saved": saved})
     documents = collection.search(query.q, wave=query.wave)
     values = {
         "query": query.q,
@@ -151,13 +151,14 @@ def home(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
         conflicts = conflicting_groups(connection, query.tolerance)
         in_batches = batch_names(connection)
     tags = tuple(tag for tag in tags if tag.field not in in_batches)
+    sizes = {size.n_documents: size.n_groups for size in groups.sizes}
     values = {
         "info": counts,
         "groups": groups,
         "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "tags": sorted(tags, key=lambda count: -count.n_documents)[:_MAX_TAGS],
         "n_more_tags": max(0, len(tags) - _MAX_TAGS),
-        "sizes": size_rows(groups),
+        "sizes": binned_sizes([*sizes], [*sizes.values()], _SIZES),
         "n_with_same_text": info.n_with_same_text,
         "n_exceptions": info.n_exceptions,
         "conflicts": sorted(conflicts.items(), key=lambda count: -count[1])[:_MAX_FIELDS],
@@ -169,11 +170,11 @@ def home(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
         "asked": query,
     }
     data = {
-        "info": counts.to_dict(),
+        "info": counts,
         "n_with_same_text": info.n_with_same_text,
         "n_exceptions": info.n_exceptions,
         "conflicts": conflicts,
-        "groups": groups.to_dict(),
+        "groups": groups,
         "tags": [{"field": tag.field, "value": tag.value, "n_documents": tag.n_documents} for tag in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
@@ -184,40 +185,6 @@ def _with_groups(query: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
         return query
     measure, value = stored[0].split(" ")
     return GroupingQuery(measure="letters" if measure == "letters" else "jaccard", value=float(value))
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    """Bar of the chart of sizes: groups with ``low`` to ``high`` documents; ``width`` in twentieths of the longest."""
-
-    label: str
-    n_groups: int
-    width: int
-    low: int
-    high: int | None
-
-
-def size_rows(groups: StoredGroups) -> list[SizeRow]:
-    """Return the bars of a chart of sizes."""
-    counts = [
-        sum(
-            size.n_groups
-            for size in groups.sizes
-            if low <= size.n_documents and (high is None or size.n_documents <= high)
-        )
-        for low, high in _SIZES
-    ]
-    longest = max(1, *counts)
-    return [
-        SizeRow(
-            f"{low} or more" if high is None else str(low) if low == high else f"{low}–{high}",
-            n,
-            -(-20 * n // longest),
-            low,
-            high,
-        )
-        for n, (low, high) in zip(counts, _SIZES, strict=True)
-    ]
 
 
 _THREADS_A_PAGE, _MAX_ROWS = 50, 1_000
@@ -257,7 +224,7 @@ def threads(service: ReviewService, query: ThreadsQuery) -> ScreenAnswer:
         "is_outdated": values["is_outdated"],
         "n_mails_stored": stored.n_mails,
         "n_threads": 0 if threads_found is None else threads_found.n_threads,
-        "threads": [msgspec.to_builtins(card) for card in cards],
+        "threads": cards,
     }
     return ScreenAnswer("threads_of_mails.html.j2", values, data)
 
@@ -281,7 +248,7 @@ def thread(service: ReviewService, query: ThreadQuery) -> ScreenAnswer:
     before, after = threads_found.neighbours(card.number)
     rows = [row for row in card.rows if row.reason or not query.inclusive]
     values = {"card": card, "rows": rows, "before": before, "after": after}
-    return ScreenAnswer("thread.html.j2", values, msgspec.to_builtins(card))
+    return ScreenAnswer("thread.html.j2", values, card)
 
 
 def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:

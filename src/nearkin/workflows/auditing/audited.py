@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recal
 from nearkin.records import F64, I64, Bool
 from nearkin.reports.facts.fact import Fact
 from nearkin.reports.quantities import percent_text, share_percent_text, time_text
+from nearkin.tabular import AnswerRecord
 
 SAMPLE = 500
 MAX_MISSED = 1_000_000
@@ -102,7 +103,7 @@ def prediction_fact(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
+class Audited(AnswerRecord):
     """Result of an audit.
 
     Parameters
@@ -126,6 +127,12 @@ class Audited:
     proposed
         Larger samples to suggest, if the interval is wide or there is no estimate.
     """
+
+    hidden = ("what", "expected_by", "drawn", "is_truncated", "proposed")
+    computed = (
+        "below_predicted", "audited=what", "n_missed=estimate.n_missed", "is_exact=estimate.is_exact",
+        "missed_pairs=missed.num_rows", "missed_pairs_are_truncated=is_truncated", "proposed_samples=proposed",
+    )  # fmt: skip
 
     what: str
     pairs: str
@@ -173,27 +180,6 @@ class Audited:
             yield Fact(f"--sample {proposed.n_documents}", f"about {time_text(proposed.elapsed_s)}", gives)
         yield from (Fact(note, tone="quiet") for note in self.notes)
         yield Fact("time", f"{self.elapsed_s:.1f} s")
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, with only the number of missed pairs."""
-        return {
-            "audited": self.what,
-            "pairs": self.pairs,
-            "counting": self.counting,
-            "similarity": self.similarity,
-            **asdict(self.estimate),
-            "n_missed": self.estimate.n_missed,
-            "is_exact": self.estimate.is_exact,
-            "predicted_recall": self.predicted_recall,
-            "predicted_high": self.predicted_high,
-            "below_predicted": self.below_predicted,
-            "claims_all": self.claims_all,
-            "missed_pairs": len(self.missed),
-            "missed_pairs_are_truncated": self.is_truncated,
-            "notes": list(self.notes),
-            "proposed_samples": [asdict(sample) for sample in self.proposed],
-            "elapsed_s": self.elapsed_s,
-        }
 
 
 Pair = tuple[str, str, float]

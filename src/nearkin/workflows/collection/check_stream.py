@@ -94,7 +94,7 @@ class _StoredLines:
 
 
 def check_stream(
-    collection: Callable[[], Collection],
+    collection: Collection,
     stream: BinaryIO,
     answered: Callable[[Sequence[LineAnswer]], None],
     *,
@@ -163,7 +163,7 @@ def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
 
 
 def _answers(
-    collection: Callable[[], Collection],
+    collection: Collection,
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
@@ -176,7 +176,7 @@ def _answers(
         store = replace(store, lines=[row.line.number for row in good])
     documents = [(row.doc_id or "", row.text) for row in good]
     checked = iter(
-        collection().check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
+        collection.check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
     )
     answers = list[LineAnswer]()
     for row in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.tabular import AnswerRecord
 from nearkin.workflows.reading.texts import TextBatch, Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedText:
+class IndexedText(AnswerRecord):
     """Numbers of a document that a repository can store as its properties.
 
     Parameters
@@ -29,6 +30,9 @@ class IndexedText:
         Why the document could not be read; it has no numbers then.
     """
 
+    hidden = ("doc_id",)
+    computed = ("id=doc_id",)
+
     doc_id: str
     source: str
     line: int
@@ -37,11 +41,6 @@ class IndexedText:
     band_keys: tuple[int, ...] = ()
     sample_keys: tuple[int, ...] = ()
     problem: str | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        shown = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {"id": shown.pop("doc_id"), **shown}
 
 
 def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Progress) -> Iterator[IndexedText]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -262,7 +263,7 @@ class StoredPairDecisions:
             decisions_of_run = DecisionsOfRun.of(read_checked_json(self._path))
         except FileNotFoundError:
             return DecisionsOfRun(run=run)
-        except TypeError as error:
+        except msgspec.ValidationError as error:
             raise RunError(f"{self._path} is damaged. Restore it, or remove it and decide again.") from error
         if decisions_of_run.version != 1:
             raise RunError(f"{self._path} has format {decisions_of_run.version}; this version of Nearkin reads 1.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +25,7 @@ from nearkin.stages.search.hamming.neighbours import MAX_PAIRS as MAX_NEAREST
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
+from nearkin.tabular import as_json
 from nearkin.wording import distance_text
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.sampling import SampledDistance, sampled_distance
@@ -69,11 +70,8 @@ class NeighboursFound:
 
     def summary(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        stored = {field.name: getattr(self, field.name) for field in fields(self)}
-        stored["expected"] = None if self.expected is None else self.expected.to_dict()
-        stored["sample"] = None if self.sample is None else asdict(self.sample)
-        stored["verification"] = None if self.verification is None else self.verification.parameters
-        return {"command": "neighbours", **stored}
+        verified = None if self.verification is None else self.verification.parameters
+        return {"command": "neighbours", **as_json(replace(self, verification=None)), "verification": verified}
 
 
 def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
@@ -358,10 +356,6 @@ class Expected:
     low: float
     high: float
     is_measured: bool
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
     def sentences(self, features: str) -> tuple[str, ...]:
         """Return the sentences shown before the search."""
