@@ -30,7 +30,7 @@ _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
 """Folder that macOS adds to archives, for attributes of the files: it holds no documents."""
-_LINK = "a link in an archive, which is not followed"
+_NO_FILE = "a link or a device in an archive, which is not followed"
 
 
 def read_zip(given: Given) -> DocumentRead:
@@ -62,7 +62,7 @@ def _file_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Extra
     if entry.flag_bits & _ENCRYPTED:
         raise RecordFault("encrypted", "encrypted in its ZIP archive")
     if entry.create_system == _ATTRIBUTES_OF_UNIX and stat.S_ISLNK(entry.external_attr >> 16):
-        raise RecordFault("unsupported", _LINK)
+        raise RecordFault("unsupported", _NO_FILE)
     try:
         with archive.open(entry) as file:
             return gathered(file.read, entry.compress_size, limits)
@@ -108,8 +108,7 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
 
 def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, limits: ExtractionLimits) -> Blob:
     if not entry.isfile():
-        is_link = entry.issym() or entry.islnk()
-        raise RecordFault("unsupported", _LINK if is_link else "a device in an archive, which is not read")
+        raise RecordFault("unsupported", _NO_FILE)
     if entry.size > limits.total:
         raise RecordFault("too large", too_big(entry.size, limits.total))
     with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file

@@ -159,8 +159,11 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
 
 def _is_tar(head: bytes) -> bool:
     block = head[: tarfile.BLOCKSIZE]
+    is_summed = block[148:156].strip(b" \0").isdigit()  # its checksum; to parse a text takes ten times as long
     try:
-        return block[257:262] == b"ustar" or bool(tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape"))
+        return block[257:262] == b"ustar" or (
+            is_summed and bool(tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape"))
+        )
     except tarfile.HeaderError:
         return False
 

@@ -30,8 +30,7 @@ _Value = TypeVar("_Value")
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
-_DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
-_CUT_OFF = "the mail ends in it, without a boundary or in the middle of a line: this base64 may be cut off"
+_DAMAGED = "its base64 is damaged, or may be cut off: something is missing or wrong"
 _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
@@ -76,8 +75,7 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
 
 
 def _damage_of(part: Message, cut_off: Message | None) -> RecordFault | None:
-    sentence = _DAMAGED if _is_damaged(part) else _CUT_OFF if part is cut_off else None
-    return None if sentence is None else RecordFault("damaged", sentence)
+    return RecordFault("damaged", _DAMAGED) if part is cut_off or _is_damaged(part) else None
 
 
 def _members(attached: Sequence[Message], damage_of: Callable[[Message], RecordFault | None]) -> Iterator[Member]:

@@ -188,7 +188,7 @@ def _date(file_time: int | None) -> str | None:
         return None
 
 
-_MAX_FOLDER_LEVELS, _MAX_LEVELS_IN_MAILBOX = 40, 8
+_MAX_FOLDER_LEVELS = 40
 _HEADER_BYTES, _UNICODE = 512, 23
 
 
@@ -253,7 +253,7 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
         attachment = message.get_attachment(index)
         size, n_inside = attachment.get_size(), _number(attachment, "sub_items")
         content: bytes | Message
-        if not size and n_inside and level < _MAX_LEVELS_IN_MAILBOX:
+        if not size and n_inside and level < _MAX_LEVELS:
             content = _mail_of(attachment.get_sub_item(0), level + 1, given)
         elif size > given.limits.size:
             raise RecordFault("too large", f"an attachment is {too_big(size, given.limits.size)}")
