@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -66,6 +67,16 @@ def test_a_queue_by_tag_stays_while_its_tags_change(visit: Visit) -> None:
     collection.code(["d0"], {"responsive": ["yes"]}, by="ada")
     assert queue_of(visit, tag="responsive=no", at="d1")["n_documents"] == 2
     assert queue_of(visit, tag="responsive=no")["n_documents"] == 1  # entered again
+
+
+def test_digits_stay_however_often_a_value_is_used(visit: Visit) -> None:
+    def keys() -> list[tuple[str, str]]:
+        return re.findall(r'name="quick" value="(.*?)".*?data-quick="(\d)"', visit.get("/document", id="d0").text)
+
+    before = [("responsive=yes", "1"), ("responsive=no", "2"), ("privileged=no", "3"), ("privileged=counsel", "4")]
+    assert keys() == before
+    visit.service.collection.tag(["d1", "d2", "d3"], "responsive", "no", by="ben")
+    assert keys() == before
 
 
 def test_what_is_removed_or_undone_meanwhile_is_not_opened_or_done(visit: Visit) -> None:

@@ -24,8 +24,8 @@ from nearkin.web.screens.administration import running_jobs
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
-_PAGE_SIZE = 200
-"""Documents of a page, which make fewer than 3,000 elements."""
+_PAGE_SIZE = 150
+"""Documents of a page, which make fewer than 3,000 elements, with three tags each."""
 
 
 class SearchQuery(msgspec.Struct, kw_only=True):
