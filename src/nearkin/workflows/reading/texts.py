@@ -75,7 +75,7 @@ class Texts:
         self,
         inputs: Sequence[Input],
         rules: ReadingRules,
-        not_read: Sequence[NotRead] = (),
+        not_read: tuple[NotRead, ...] = (),
     ) -> None:
         self.not_read = not_read
         self.sources = [source for part in inputs for source in part.sources]
