@@ -91,11 +91,11 @@ class Source:
 
     def as_stored(self) -> dict[str, object]:
         """Return the source as JSON types, without the digest of a file."""
-        fields = {name: getattr(self, name) for name in _STORED_FIELDS}
+        fields: dict[str, object] = {"path": shown_path(self.path), "name": printable(self.name)}
+        fields |= {name: getattr(self, name) for name in _STORED_FIELDS}
         fields |= {name: value for name in ("text_root", "ocr") if (value := getattr(self, name)) is not None}
         if self.limits.given:
             fields["extraction_limits"] = self.limits.given
-        fields |= {"path": shown_path(self.path), "name": printable(self.name)}
         stored: dict[str, object] = {"source": fields, "changed_ns": self.changed_ns}
         return {**stored, "sha256": self.sha256, "end_row": self.end_row} if self.is_stored else stored
 
