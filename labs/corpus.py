@@ -113,7 +113,7 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
     DocumentError
         A document cannot be read, or more documents are unreadable than the rules allow.
     """
-    sources = files.resolved(progress)
+    sources = files.found(progress).sources
     batches = ((one, source.name) for source in sources for one in batches_of(source, progress.say))
     found = first_rows(batches, n_documents, AS_IT_CAME, files.rules, counts_empty=True)
     if len(found.table) < 2:

@@ -77,7 +77,7 @@ def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> Fi
     ParameterError
         A title is requested of input without columns, or of standard input, which can be read only once.
     """
-    batches = _batches(files.resolved(progress), files, progress)
+    batches = _batches(files.found(progress).sources, files, progress)
     found = first_rows(batches, n_documents, _AS_THE_ARTICLE, files.rules, counts_empty=False)
     if len(found.table) < 2:
         raise SourceError(

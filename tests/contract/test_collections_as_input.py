@@ -214,9 +214,6 @@ def test_other_commands_read_it_too(place, stored, tmp_path):
 def test_what_is_of_files_or_of_a_cluster_is_refused_by_name(place, stored, tmp_path):
     mine = as_files(tmp_path, "wave", families(1, 3, "new"))
     out = tmp_path / "out"
-    for option, value in (("--text", "body"), ("--id", "key"), ("--format", "jsonl")):
-        ended = nearkin_here("dedup", place.address, "--out", out, option, value)
-        assert (ended.code, f"Error: {option}: " in ended.err) == (3, True)
     ended = nearkin_here("dedup", place.address, "--out", out, "--keep", "max:score")
     assert (ended.code, "has no column 'score' to keep by" in ended.err) == (3, True)
     ended = nearkin_here("dedup", mine, "--against", place.address, "--out", out, "--engine", "spark")

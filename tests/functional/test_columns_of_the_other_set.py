@@ -54,7 +54,7 @@ def test_in_python(files):
         nearkin.dedup(PAGES, against=ITEMS, against_text="prompt")
     with pytest.raises(MissingColumnError, match=r"^text: .*'question'"):
         nearkin.dedup(PAGES, against=ITEMS, text="question")
-    with pytest.raises(MissingColumnError, match=r"^text: .*'body'"):
+    with pytest.raises(MissingColumnError, match=r"^against_text: .*'body'"):
         nearkin.dedup([{"id": 1, "body": "a"}], against=ITEMS, text="body")
     with pytest.raises(MissingColumnError, match=r"^against_text: .*bench\.jsonl: .*'prompt'") as caught:
         nearkin.dedup(files[0], against=files[1], against_text="prompt")

@@ -124,7 +124,7 @@ def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     missing = nearkin_here("check", store, case / "box.zip!none.txt")
     assert "box.zip. It contains" in " ".join(missing.err.split())
     bad = nearkin_here("dedup", case, "--keep", "max:date", "--out", tmp_path / "kept")
-    assert "is a document whose text is extracted, which has none" in " ".join(bad.err.split())
+    assert "has no columns" in " ".join(bad.err.split())
 
 
 def test_a_file_by_its_content_a_glob_and_a_format_for_all(case, tmp_path):

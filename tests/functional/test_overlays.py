@@ -116,8 +116,9 @@ def test_documents_that_a_folder_holds_beside_records_are_in_the_overlay(tmp_pat
     (tmp_path / "in").mkdir()
     production(tmp_path / "in", "utf-8")
     (tmp_path / "in" / "note.txt").write_text("a loose note")
-    nearkin_here("dedup", tmp_path / "in", "--out", tmp_path / "out", "--overlay", "plain", "--no-report")
-    assert [row[0] for row in rows_of(tmp_path / "out" / "overlay.dat")[1:]] == [*TEXTS, "note.txt"]
+    files = tmp_path / "in" / "load.dat", tmp_path / "in" / "note.txt"
+    nearkin_here("dedup", *files, "--out", tmp_path / "out", "--overlay", "plain", "--no-report")
+    assert [row[0] for row in rows_of(tmp_path / "out" / "overlay.dat")[1:]] == [*TEXTS, str(files[1])]
     nearkin_here(
         "dedup", tmp_path / "in" / "note.txt", "--out", tmp_path / "out", "--overlay", "plain", "--overwrite"
     ).assert_done()

@@ -66,7 +66,7 @@ def add(job: AddCommand) -> None:
     from nearkin.reports.facts.stored import add_facts
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview
-    from nearkin.workflows.reading.request import ReadingRequest, not_read_files
+    from nearkin.workflows.reading.request import ReadingRequest
 
     resources, place = Resources(job.threads), job.collection
     has_passages = job.ignored is not None or job.ignore_numbers
@@ -83,7 +83,7 @@ def add(job: AddCommand) -> None:
             added = add_files(opened, texts, wave=job.wave, resources=resources, progress=bars, dry_run=job.dry_run)
             if is_first:  # passages are not looked for again in texts that were stored before
                 opened.opened.counting.ignored.say_not_found(bars.say)
-    damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-    beside = {} if not_read is None else {"not_read": not_read}
+    damaged = texts.damaged_files
+    beside = {"not_read": texts.not_read} if texts.not_read else {}
     summary = added.to_dict() | {"damaged_files": damaged, **beside}
     answer(job, summary, lambda console: console.say(add_facts(added, damaged)))

@@ -173,7 +173,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
-        batches = read_table(documents, text=text, doc_id=id, read_files=_ADD_READS_NO_FILES, must_have_columns=True)
+        batches = read_table(documents, text=text, doc_id=id, read_files=_ADD_READS_NO_FILES)
         incoming = (Incoming(batch=batch, sources=pa.repeat(source, len(batch)), name=None) for batch in batches)
         rules = ReadingRules.of(on_error, max_unreadable)
         return add_incoming(self.opened, incoming, wave=wave, threads=threads, rules=rules)

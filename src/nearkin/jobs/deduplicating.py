@@ -28,7 +28,7 @@ from nearkin.stages.verification.measures import MEASURES
 from nearkin.tabular import Histogram, histogram
 from nearkin.workflows.dedup.files import OTHER_SET, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
-from nearkin.workflows.reading.request import ReadingRequest, columns_named
+from nearkin.workflows.reading.request import ReadingRequest, columns_of_side
 from nearkin.workflows.resources import Resources
 
 
@@ -159,7 +159,7 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     other_request: ReadingRequest | None = None
     if others is not None:
         other_request = request.of_other_set((), job.against_text, job.against_id)
-        with columns_named(other_request.named):
+        with columns_of_side(other_request.side):
             other_inputs = inputs_of(
                 others, name="against", text=other_request.text, id=other_request.doc_id,
                 progress=LabelledProgress(OTHER_SET, progress),

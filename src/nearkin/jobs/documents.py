@@ -29,7 +29,7 @@ from nearkin.stages.documents.tables import as_table, check_names, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredDocuments, StoredSource
-from nearkin.workflows.reading.request import ReadingRequest, columns_named, names_of_columns
+from nearkin.workflows.reading.request import ReadingRequest, columns_of_side
 
 Documents = Any
 """Path, list of paths or collection; Arrow table, data frame or data set; list of texts, of (id, text) or of dicts."""
@@ -243,7 +243,7 @@ def memory_source(
         for guess in columns_found.guesses:
             say(guess)
 
-    batches = read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, note=say, chosen=chosen)
+    batches = read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, chosen=chosen)
     documents = MemoryDocuments(tuple(batches))
     return StoredSource(
         path=name,
@@ -268,10 +268,10 @@ def request_of(
 ) -> ReadingRequest:
     """Request that documents be read, by ``columns`` of text and id or the side's ``own``; errors name the side."""
     text, doc_id = own[0] or columns[0], own[1] or columns[1]
-    named = names_of_columns(name, text=(own[0], columns[0]), id=(own[1], columns[1])) if name != IN_MEMORY else {}
-    with columns_named(named):
+    side = "" if name == IN_MEMORY else name
+    with columns_of_side(side):
         inputs = inputs_of(documents, name=name, text=text, id=doc_id, keep_column=keep_column, progress=progress)
-    return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
+    return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, side=side)
 
 
 def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str, progress: Progress) -> PairInput:

@@ -19,7 +19,7 @@ from nearkin.tabular import Histogram, counts_of, histogram
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.passages.job import COMMAND as PASSAGES
 from nearkin.workflows.passages.job import passages_files
-from nearkin.workflows.reading.request import columns_named
+from nearkin.workflows.reading.request import columns_of_side
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.job import COMMAND as THREADS
 from nearkin.workflows.threads.job import thread_files
@@ -228,7 +228,7 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     others = None
     if job.against is not None:
         others = request.of_other_set((), job.against_text, job.against_id)
-        with columns_named(others.named):
+        with columns_of_side(others.side):
             others = replace(
                 others,
                 inputs=inputs_of(job.against, name="against", text=others.text, id=others.doc_id, progress=progress),

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, Stored
+from nearkin.stages.documents.source import NotRead
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
@@ -110,7 +111,7 @@ class DedupManifest(Manifest):
     seeds: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, int] = field(default_factory=dict)
     damaged_files: tuple[DamagedFile, ...] | None = None
-    not_read: tuple[NotReadFiles, ...] | None = None
+    not_read: tuple[NotRead, ...] | None = None
     has_integer_ids: bool = False
     without_id: int | None = None
     """Number of documents whose id is missing or not known."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.stored import DamagedFile, Manifest, NotReadFiles, Stored
+from nearkin.manifests.stored import DamagedFile, Manifest, Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
+from nearkin.stages.documents.source import NotRead
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
@@ -42,7 +43,7 @@ class SideRecord(SideFacts):
     inputs: tuple[Mapping[str, Any], ...]
     encoding: str = "utf-8"
     damaged_files: tuple[DamagedFile, ...] = ()
-    not_read: tuple[NotReadFiles, ...] | None = None
+    not_read: tuple[NotRead, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

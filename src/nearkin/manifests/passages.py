@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nearkin.manifests.dedup import ExtractionCounts, KeptFile
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, Stored
+from nearkin.stages.documents.source import NotRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,4 +64,4 @@ class PassagesManifest(Manifest):
     written: tuple[KeptFile, ...] | None = None
     extraction: ExtractionCounts | None = None
     damaged_files: tuple[DamagedFile, ...] | None = None
-    not_read: tuple[NotReadFiles, ...] | None = None
+    not_read: tuple[NotRead, ...] | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
+from nearkin.manifests.stored import DamagedFile, Stored
+from nearkin.stages.documents.source import NotRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +48,4 @@ class SigningRecord(Stored):
     statistics: StatisticsRecord | None
     drift: tuple[DriftRow, ...]
     elapsed_s: float
-    not_read: tuple[NotReadFiles, ...] | None = None
+    not_read: tuple[NotRead, ...] | None = None

@@ -75,16 +75,6 @@ class DamagedFile(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotReadFiles(Stored):
-    """Files or folders of the input that were not read for one reason; ``paths`` has the first of the ``n``."""
-
-    place: str
-    reason: str
-    n: int
-    paths: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HowRead(Stored):
     """Settings with which the files were read, and the errors that were tolerated."""
 

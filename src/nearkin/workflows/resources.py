@@ -6,9 +6,10 @@ import os
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError, is_int
-from nearkin.stages.documents.sizes import in_unit_of, parse_size
+from nearkin.stages.documents.sizes import parse_size
 
 MIN_MEMORY = 256 << 20
+_AT_LEAST = "at least 256MiB"
 """Minimum memory: below this, blocks of work would be too small for their overhead."""
 
 
@@ -34,11 +35,11 @@ class Resources:
             rule = f"an int from 1 to {MAX_THREADS:,}, or 0 for one per CPU core"
             raise ParameterError.of("threads", rule, self.threads)
         if not is_int(self.memory_bytes) or self.memory_bytes < MIN_MEMORY:
-            raise ParameterError.of("memory", _at_least("0"), self.memory_bytes)
+            raise ParameterError.of("memory", _AT_LEAST, self.memory_bytes)
 
     @classmethod
     def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
-        """Make the resources from the user's values; an error states the minimum memory also in the user's unit.
+        """Make the resources from the user's values.
 
         Examples
         --------
@@ -47,10 +48,10 @@ class Resources:
         >>> Resources.of(memory="64MB")
         Traceback (most recent call last):
         ...
-        nearkin.errors.ParameterError: memory: must be at least 256MiB (269MB). Got: '64MB'
+        nearkin.errors.ParameterError: memory: must be at least 256MiB. Got: '64MB'
         """
         if isinstance(memory, str) and parse_size(memory) < MIN_MEMORY:
-            raise ParameterError.of("memory", _at_least(memory), memory)
+            raise ParameterError.of("memory", _AT_LEAST, memory)
         return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property
@@ -61,10 +62,3 @@ class Resources:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1  # systems that do not report which CPU cores are allowed
-
-
-def _at_least(memory: str) -> str:
-    """Return the rule for memory, also in the unit of a value that was given."""
-    own = in_unit_of(memory, MIN_MEMORY)
-    own = f"{MIN_MEMORY:,} bytes" if own.isdigit() else own
-    return "at least 256MiB" if own == "256MiB" else f"at least 256MiB ({own})"

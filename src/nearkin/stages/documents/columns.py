@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -46,6 +45,7 @@ PART_NAMES = frozenset(
 )  # fmt: skip
 """Names of texts that belong together: if there are two of them, neither alone is the document."""
 
+INSIDE = " A text inside an object or a list is named by its path, such as doc.body or messages[].content."
 SAMPLE_ROWS = 20
 _FEW_WORDS = 3
 _MAX_NAME, _N_SHOWN, _MAX_LISTED = 120, 40, 30
@@ -67,8 +67,8 @@ class Column:
 
     Parameters
     ----------
-    nested
-        "an object" or "a list" if it holds these, of JSON or of Arrow.
+    is_nested
+        Whether it holds objects or lists, of JSON or of Arrow.
     unfit
         Type of the values if they cannot be texts.
     is_code
@@ -78,7 +78,7 @@ class Column:
     mean_length: float | None = None
     mean_words: float = 0.0
     may_be_id: bool = False
-    nested: str = ""
+    is_nested: bool = False
     unfit: str = ""
     is_empty: bool = False
     is_code: bool = False
@@ -99,12 +99,6 @@ class ColumnSample:
     records: Sequence[Mapping[str, object]] = ()
     table: pa.Table | None = None
     delimiter: str | None = None
-    objects: Mapping[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "objects", {name: column.nested for name, column in self.columns.items() if column.nested}
-        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,7 +137,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
         else:
             may_be_id = pa.types.is_primitive(type_) or pa.types.is_decimal(type_)
             may_be_id = may_be_id and not pa.types.is_boolean(type_)
-            columns[name] = Column(unfit=str(type_), may_be_id=may_be_id, nested=_nested(type_))
+            columns[name] = Column(unfit=str(type_), may_be_id=may_be_id, is_nested=pa.types.is_nested(type_))
     return ColumnSample(columns=columns, header=table.schema.names, table=table)
 
 
@@ -155,27 +149,15 @@ def _column(values: Sequence[object]) -> Column:
     )
     words = [n for n in map(_n_words, strings) if n]
     is_string = bool(strings) and len(strings) >= len(others)
-    objects = [other for other in others if isinstance(other, (Mapping, list))]
     return Column(
         mean_length=sum(map(len, strings)) / len(strings) if is_string else None,
         mean_words=sum(words) / len(words) if words else 0.0,
         may_be_id=len(strings) + len(others) > 2 * n_not_ids,
-        nested="" if not objects else "an object" if isinstance(objects[-1], Mapping) else "a list",
+        is_nested=any(isinstance(other, (Mapping, list)) for other in others),
         unfit=in_words(others[0]) if others and not strings else "",
         is_empty=not others and not any(strings),
         is_code=any(strings) and all(map(_is_code, strings)),
     )
-
-
-def _nested(type_: pa.DataType) -> str:
-    if pa.types.is_struct(type_) or pa.types.is_map(type_):
-        return "an object"
-    return "a list" if pa.types.is_nested(type_) else ""
-
-
-def objects_of_schema(schema: pa.Schema) -> dict[str, str]:
-    """Return the columns of structs, maps and lists, with "an object" or "a list"."""
-    return {name: nested for name, type_ in zip(schema.names, schema.types) if (nested := _nested(type_))}
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
@@ -212,9 +194,9 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     """Return the named columns, or guess them from names and, for the text, from contents."""
     for path in [] if text is None else text_paths(text, sample.names):
         if path.column not in sample.names:
-            raise missing_column(label, "text", path.column, sample.names, objects=sample.objects)
+            raise missing_column(label, "text", path.column, sample.names)
     if doc_id is not None and not has_column(sample, doc_id):
-        raise missing_column(label, "id", doc_id, sample.names, objects=sample.objects)
+        raise missing_column(label, "id", doc_id, sample.names)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
@@ -251,16 +233,11 @@ def is_in_schema(name: str, schema: pa.Schema) -> bool:
     return path.type_in(schema.types[schema.names.index(path.column)]) is not None
 
 
-def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
-    """Return the fitting column with the likeliest name of a text, even without first values."""
-    names = [name for name in sample.names if name != doc_id]
-    fit = _first_named(TEXT_NAMES, [name for name in names if not sample.columns[name].unfit])
-    return fit if fit is not None else _first_named(TEXT_NAMES, names)
-
-
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     columns = listed_columns(sample.names) or "none"
-    named = likely_text(sample, doc_id)
+    others = [name for name in sample.names if name != doc_id]
+    fit = _first_named(TEXT_NAMES, [name for name in others if not sample.columns[name].unfit])
+    named = fit or _first_named(TEXT_NAMES, others)
     if named is not None and (unfit := sample.columns[named].unfit):
         raise SourceError(
             f"{label}: the column '{named}' has the name of a text but holds {_shortened(unfit)}, not strings. Name "
@@ -269,11 +246,12 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         )
     if named is not None:
         return named
-    nested = [name for name in sample.objects if _folded(name) in NESTED_NAMES]
-    candidates = [] if nested else _texts(sample, doc_id)
+    nested = [name for name, column in sample.columns.items() if column.is_nested]
+    is_inside = any(_folded(name) in NESTED_NAMES for name in nested)
+    candidates = [] if is_inside else _texts(sample, doc_id, has_nested=bool(nested))
     if not candidates:
         sentence = f"{label}: no column holds text, as far as the first rows show. The columns are: {columns}."
-        hint = inside_hint(nested or sample.names, sample.objects)
+        hint = INSIDE if nested else ""
         raise SourceError(f"{sentence} Name the text column.{hint}", parameter="text")
     if len(candidates) > 1:
         raise SourceError(
@@ -284,7 +262,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     return candidates[0]
 
 
-def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
+def _texts(sample: ColumnSample, doc_id: str | None, *, has_nested: bool) -> list[str]:
     """Return the columns that may be the text.
 
     Labels, names and numbers as strings do not count beside a column with more than a few words, or with objects or
@@ -305,7 +283,7 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     if wordy:
         return wordy
     unknown = [name for name in others if columns[name].is_empty]
-    if not sample.objects:  # the text may be inside the objects
+    if not has_nested:  # the text may be inside the objects
         if with_words := [name for name in others if columns[name].mean_words >= 1]:
             return [*with_words, *unknown]
         if others != unknown:
@@ -356,39 +334,16 @@ def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> p
     check_unique(label, {parameter: path.column}, schema.names)
     type_ = path.type_in(schema.field(path.column).type) if path.column in schema.names else None
     if type_ is None:
-        raise missing_column(label, parameter, named, schema.names, objects=objects_of_schema(schema))
+        raise missing_column(label, parameter, named, schema.names)
     return type_
 
 
-def missing_column(
-    label: str,
-    parameter: str,
-    named: str,
-    names: Sequence[str],
-    *,
-    n_seen: int | None = None,
-    objects: Mapping[str, str] = MappingProxyType({}),
-) -> MissingColumnError:
-    """Return the error for a missing column, of which ``n_seen`` records were read."""
-    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
-    columns, seen = listed_columns(names) or "none", ". The"
-    if n_seen is not None:
-        where = "" if label == TABLE_IN_MEMORY else ", in every file"
-        seen = f" in the first {counted(n_seen, 'record')}; at least one of these must have it{where}. Their"
+def missing_column(label: str, parameter: str, named: str, names: Sequence[str]) -> MissingColumnError:
+    """Return the error for a missing column."""
+    columns = listed_columns(names) or "none"
     return MissingColumnError(
-        f"{label}: there is no column '{named}'{seen} columns are: {columns}.{hint}", parameter=parameter
+        f"{label}: there is no column '{named}'. The columns are: {columns}.", parameter=parameter
     )
-
-
-def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
-    """Say how a text inside the first of some names that is a column of objects or lists is named."""
-    inside = next((name for name in names if name in objects), None)
-    if inside is None or (parameter != "text" and objects[inside] == "a list"):
-        return ""
-    if parameter != "text":
-        return f" A value inside an object ('{inside}') is named by its path, such as {inside}.{parameter}."
-    such = f"{inside}[].content or {inside}[]" if objects[inside] == "a list" else f"{inside}.content"
-    return f" A text inside {objects[inside]} ('{inside}') is named by its path, such as {such}."
 
 
 def listed_columns(names: Sequence[str]) -> str:

@@ -7,23 +7,21 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.paths import STDIN, check_input
-from nearkin.stages.documents.faults import RecordFault, StreamFault
-from nearkin.stages.documents.foreign import is_image_list
+from nearkin.paths import STDIN, check_input, printable
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents, table_begun_by
 from nearkin.stages.documents.source import Note, NotRead
 from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, ByteStream, Compression, compression_of
 from nearkin.wording import WarningMessage
 
 _FIRST_BYTES = 1 << 14
-_SHOWN = 3
+_SHOWN, _LISTED = 3, 20
 _MARKS = re.compile(
     r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL
 )
@@ -42,10 +40,9 @@ _FEW_BESIDE_TABLES = re.compile(r".*\.(md|rst|py|ipynb|sh|toml|ya?ml|ini|cfg|loc
 _FEW = 3
 _SHARD = re.compile(r"part[.-](r-|m-)?\d+.*|\d{6}_\d+", re.DOTALL)
 _DELTA_LOG = "_delta_log"
-_NO_DOCUMENTS, _OWN, _IMAGES = "files that are not documents", "results of Nearkin", "lists of images (Opticon or LFP)"
-_TEXTLESS = "load files without a column of texts"
-HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL = (
-    "hidden files and folders", "links to missing files", "links out of the folder", "links to folders",
+_NO_DOCUMENTS, _OWN = "files that are not documents", "results of Nearkin"
+HIDDEN, LINKS, SPECIAL = (
+    "hidden files and folders", "links to folders, out of the folder or to missing files",
     "named pipes, sockets or devices",
 )  # fmt: skip
 
@@ -73,11 +70,6 @@ def find(
     file_format
         Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
     """
-    marks = [argument for argument in arguments if is_mark(argument) and os.path.isfile(argument)]
-    marks += [] if len(arguments) == 1 else _image_lists(arguments)  # a shell expands * to all files of a folder
-    if marks and len(arguments) > len(marks):
-        arguments = [argument for argument in arguments if argument not in marks]
-        notes += _not_read(_NO_DOCUMENTS, marks, "the arguments")
     for argument in arguments:
         check_input(argument)
         if argument == STDIN:
@@ -121,18 +113,11 @@ def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], withou
 
 def _in_folder(folder: str, file_format: str | None, notes: list[Note], without: Path | None) -> Iterator[FoundFile]:
     paths = _walk(folder, without, notes)
-    load_files, others = list[str](), paths
-    if file_format in (None, "load-file", "document"):
-        load_files, others = _without_load_files(folder, paths, file_format, notes)
-        if file_format == "load-file" and load_files:
-            others = []
-    for path in load_files:
-        yield FoundFile(path, path, "load-file")
     if is_of_documents(file_format):
-        for path in others:
+        for path in paths:
             yield FoundFile(path, _below(path, folder), file_format)
         return
-    rest = [path for path in others if not any(map(is_mark, Path(_below(path, folder)).parts))]
+    rest = [path for path in paths if not any(map(is_mark, Path(_below(path, folder)).parts))]
     by_name = {path for path in rest if _is_table(path)}
     tables = {*rest} if file_format is not None else by_name
     if tables:
@@ -146,9 +131,9 @@ def _in_folder(folder: str, file_format: str | None, notes: list[Note], without:
             )
             tables = set()
     read = sorted(tables) or rest
-    if not read and not load_files:
+    if not read:
         raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, paths)}.")
-    notes += _not_read(_NO_DOCUMENTS, sorted({*others} - {*read}), folder)
+    notes += _not_read(_NO_DOCUMENTS, sorted({*paths} - {*read}), folder)
     for path in read:
         if tables:
             yield FoundFile(path, path)
@@ -163,12 +148,8 @@ def _below(path: str, folder: str) -> str:
 
 def _is_table(path: str) -> bool:
     named = by_suffix(path)[0]
-    if named == "load-file":
-        from nearkin.stages.documents.readers.load_file import is_load_file
-
-        return is_load_file(path)  # a .dat file may be anything
     if named is not None:
-        return not is_of_documents(named)
+        return not is_of_documents(named) and named != "load-file"  # a .dat file may be anything
     if not is_shard(path):
         return False
     try:
@@ -232,8 +213,8 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
 
     place = None if without is None else os.path.realpath(without)
     paths, results = list[str](), list[str]()
-    not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL)}
-    inside = os.path.realpath(folder)
+    not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, LINKS, SPECIAL)}
+    inside = identity(folder).rstrip(os.sep) + os.sep
     for where, folders, files in os.walk(folder, onerror=refuse):
         not_read[HIDDEN] += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
         for name in [*folders]:
@@ -244,39 +225,31 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
             if name.startswith(".") or is_passed:
                 folders.remove(name)
             elif os.path.islink(path):
-                not_read[LINKED].append(path)
+                not_read[LINKS].append(path)
             elif _is_own(path):
                 results.append(path)
                 folders.remove(name)
         for path in (os.path.join(where, name) for name in files if not name.startswith(".")):
-            if os.path.islink(path) and not _leads_inside(path, inside):
-                not_read[OUTSIDE].append(path)
-            elif os.path.isfile(path):
-                paths.append(path)
+            if os.path.islink(path) and not (os.path.exists(path) and identity(path).startswith(inside)):
+                not_read[LINKS].append(path)
             else:
-                not_read[DANGLING if os.path.islink(path) and not os.path.exists(path) else SPECIAL].append(path)
+                (paths if os.path.isfile(path) else not_read[SPECIAL]).append(path)
     for reason, places in {_OWN: results, **not_read}.items():
         notes += _not_read(reason, sorted(places), folder)
     if not paths:
-        but = ", and results of Nearkin in it are not read" if results else ""
-        links = len(not_read[OUTSIDE]) + len(not_read[LINKED])
-        but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
-        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
+        unread = [f"{reason} ({len(places):,})" for reason, places in {_OWN: results, **not_read}.items() if places]
+        but = f", but {', '.join(unread)}, which are not read" if unread else ""
+        raise SourceError(f"{folder}: the folder holds no files{but}.")
     return sorted(paths)
 
 
-def _leads_inside(path: str, folder: str) -> bool:
-    target = os.path.realpath(path)
-    return target.startswith(folder.rstrip(os.sep) + os.sep) or not os.path.exists(target)
-
-
-def _not_read(reason: str, paths: Sequence[str], place: str) -> Iterator[NotRead]:
+def _not_read(reason: str, paths: Sequence[str], place: str) -> Iterator[Note]:
     if paths:
-        message = WarningMessage if reason in (DANGLING, OUTSIDE, LINKED, SPECIAL) else str
+        message = WarningMessage if reason in (LINKS, SPECIAL) else str
         names = _named(place if os.path.isdir(place) else ".", paths)
-        hint = ". Name them explicitly to read them" if reason == _OWN else ""
-        sentence = message(f"{place}: not read: {reason} ({len(paths):,}): {names}{hint}")
-        yield NotRead(place=place, reason=reason, paths=tuple(paths), sentence=sentence)
+        yield message(f"{place}: not read: {reason} ({len(paths):,}): {names}")
+        first = tuple(map(printable, paths[:_LISTED]))
+        yield NotRead(place=printable(place), reason=reason, n=len(paths), paths=first)
 
 
 def _named(folder: str, paths: Sequence[str]) -> str:
@@ -317,40 +290,3 @@ def _own_above(path: str, root: str, is_own: Callable[[str], bool]) -> str | Non
     parts = Path(os.path.relpath(path, root or ".")).parts
     above = (os.path.join(root, *parts[:n]) for n in range(1, len(parts) + 1))
     return next((folder for folder in above if os.path.isdir(folder) and is_own(folder)), None)
-
-
-def _image_lists(paths: Sequence[str]) -> list[str]:
-    image_lists = []
-    for path in paths:
-        if path.lower().endswith((".opt", ".lfp", ".log")) and os.path.isfile(path):  # reading a pipe would block
-            with suppress(OSError), open(path, "rb") as file:
-                image_lists += [path] if is_image_list(file.read(_FIRST_BYTES)) else []
-    return image_lists
-
-
-def _without_load_files(
-    folder: str, paths: Sequence[str], file_format: str | None, notes: list[Note]
-) -> tuple[list[str], list[str]]:
-    """Return load files, and files that neither are named by one nor list images."""
-    from nearkin.stages.documents.readers.load_file import file_key, files_named_in, has_texts, is_load_file
-
-    images = _image_lists(paths)
-    load_files = [path for path in paths if path.lower().endswith((".dat", ".csv")) and is_load_file(path)]
-    loads = [path for path in load_files if has_texts(path)]
-    if file_format == "document" and not loads:
-        return [], [*paths]
-    textless = [path for path in load_files if path not in loads and file_format != "document"]
-    notes += [*_not_read(_IMAGES, images, folder), *_not_read(_TEXTLESS, textless, folder)]
-    left_out = {*images, *textless, *loads}
-    rest = [path for path in paths if path not in left_out]
-    named = set[str]()
-    if not loads:
-        return [], rest
-    for path in loads:
-        with suppress(StreamFault, RecordFault):
-            named.update(files_named_in(path, folder))
-    others = [path for path in rest if file_key(_below(path, folder).split("/")) not in named]
-    if len(others) < len(rest):
-        belong = counted(len(rest) - len(others), "file belongs", "files belong")
-        notes.append(f"{folder}: {belong} to records of {_named(folder, loads)}, and are read with them")
-    return loads, others

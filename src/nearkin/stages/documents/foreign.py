@@ -29,14 +29,6 @@ _MIN_FIELDS = 3
 _ENCODED = re.compile(
     rb"content-transfer-encoding:\s*(?:base64|quoted-printable)|content-type:\s*multipart/", re.IGNORECASE
 )
-# No control number or volume is longer: else a page in one long line would be searched to its end for a comma.
-_OPTICON = re.compile(
-    rb"[^,\r\n]{1,1000}+,[^,\r\n]{0,1000}+,"
-    rb"[^,\r\n]+\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,\d*[ \t]*(?:\r?\n|\Z)",
-    re.IGNORECASE,
-)
-_MAX_FIELD_BYTES = 1000
-_LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
 _ROOTS = {
     b"mediawiki": "a dump of MediaWiki; read it with --format wikipedia",
     b"tmx": "a translation memory, TMX; read it with nearkin align train",
@@ -64,6 +56,10 @@ _MARKUP = _Signatures({
     rb"-----BEGIN (?:PKCS7|CMS)-----": _SIGNED,
     rb"(?:\xfe|\xc3\xbe)[^\r\n\x14]{0,200}(?:\xfe|\xc3\xbe)\x14":
         "a Concordance load file, DAT; name it on its own, without its folder",
+    # bounded, else a page in one long line would be searched to its end for a comma
+    rb"(?i:[^,\r\n]{1,1000}+,[^,\r\n]{0,1000}+,[^,\r\n]{1,1000}\.(?:tiff?|jpe?g|pdf|png),Y?,[^,\r\n]*,[^,\r\n]*,"
+    rb"\d*[ \t]*(?:\r?\n|\Z)|IM,[^,\r\n]+,[DSC ]?,\d+,@)":
+        "a load file of images, Opticon or LFP; name the text files that go with it",
     rb"From \S+ +" + _DATE + rb"\b[^\r\n]*\r?\n[!-9;-~]+:": "a mailbox, mbox",
 })  # fmt: skip
 
@@ -81,23 +77,7 @@ def markup_of(data: bytes) -> str | None:
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if (name := _MARKUP.name_of(text)) is not None:
         return name
-    if is_image_list(text):
-        return "a load file of images, Opticon or LFP; name the text files that go with it"
     return _angled(text) if text.startswith(b"<") else _mail(text)
-
-
-def is_image_list(data: bytes) -> bool:
-    """Whether a file lists images, as load files of Opticon and IPRO (LFP) do."""
-    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    has_fields = text.find(b",", 0, _MAX_FIELD_BYTES + 1) >= 0  # found sooner than by the pattern, for each page
-    return has_fields and (_is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text))
-
-
-def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
-    first = line.match(text)
-    if first is None:
-        return False
-    return line.match(text, first.end()) is not None or not text[first.end() :].strip()
 
 
 def _mail(text: bytes) -> str | None:

@@ -13,7 +13,6 @@ from typing import BinaryIO, cast
 
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN, why
-from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, is_utf8
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.foreign import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.formats import FORMATS, table_begun_by
@@ -35,8 +34,7 @@ SAMPLE_RECORDS = 20
 class Head:
     """The beginning of a file, decompressed and in UTF-8, with its kind if that is foreign.
 
-    ``compression`` is by the first bytes, whatever the file's name. ``mark`` was removed from the beginning; ``named``
-    is the user's encoding, if it is not UTF-8 and there is no mark.
+    ``compression`` is by the first bytes, whatever the file's name.
     """
 
     data: bytes
@@ -44,18 +42,6 @@ class Head:
     is_all: bool
     table: str | None = None
     kind: Foreign | None = None
-    mark: bytes = b""
-    named: str | None = None
-
-    @property
-    def encoding(self) -> str | None:
-        """Encoding of the byte order mark, otherwise the one that the user named."""
-        return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), self.named)
-
-    @property
-    def fault(self) -> str | None:
-        """Kind of file if it cannot be read as text."""
-        return None if self.kind is None or self.kind.is_text else self.kind.problem
 
     @property
     def lines(self) -> list[bytes]:
@@ -82,7 +68,7 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
     while len(data := stream.peek(n_bytes)) == n_bytes < _LONGEST_HEAD_BYTES and b"\n" not in data:
         n_bytes <<= 5
     is_all = not is_cut and len(data) < n_bytes
-    return Head(data=data, compression=compression, is_all=is_all, mark=stream.byte_order_mark())
+    return Head(data=data, compression=compression, is_all=is_all)
 
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
@@ -108,8 +94,6 @@ def _head_of(raw: BinaryIO, path: str, encoding: str, *, is_cut: bool = False) -
         raw.seek(0)
     # decoding may fail with a wrong encoding; names and braces are ASCII in most encodings
     head = head_of_stream(ByteStream(raw, compression, encoding=encoding), compression, is_cut=is_cut)
-    if not head.mark and not is_utf8(encoding):
-        head = replace(head, named=encoding)
     table = table_begun_by(first)
     if table is not None:
         return replace(head, table=table.name)
@@ -122,8 +106,8 @@ def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_prog
     if os.path.isdir(path):
         raise SourceError(f"{path} is a folder. Name a file.")
     head = head_of_file(path, path, encoding)
-    if head.fault is not None:
-        raise SourceError(f"{path}: this is {head.fault}.")
+    if head.kind is not None and not head.kind.is_text:
+        raise SourceError(f"{path}: this is {head.kind.problem}.")
     try:
         opened: BinaryIO = open(path, "rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted
 from nearkin.stages.documents.columns import (
     ColumnSample,
     check_column,
@@ -19,31 +18,13 @@ from nearkin.stages.documents.columns import (
     listed_columns,
     missing_column,
 )
-from nearkin.stages.documents.rows import as_binary, holds_characters, plain
+from nearkin.stages.documents.rows import as_binary, holds_characters, plain, without_empty
 from nearkin.stages.documents.values import ColumnPath, number_of, value_in
 
 _RULE = (
     "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "
     "2004-02-03T10:00:00Z)"
 )
-
-
-def noting_values_without_number(
-    batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches unchanged; at the end, note documents without a value to keep by."""
-    n_documents = n_without = 0
-    for batch in batches:
-        yield batch
-        is_document = batch["problem"].is_null()
-        n_documents += is_document.true_count
-        n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
-    if n_without:
-        kind = "date" if keep.holds_dates else "number"
-        note(
-            f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}; of "
-            f"these, only documents that match no kept document with a {kind} are kept"
-        )
 
 
 def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -> bool | None:
@@ -53,20 +34,18 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
         values, numbers = _of_table(name, sample.table, keep)
     else:
         if not has_column(sample, column):
-            n_seen = None if is_text else len(sample.records)
-            raise missing_column(name, "keep", column, sample.names, n_seen=n_seen, objects=sample.objects)
+            raise missing_column(name, "keep", column, sample.names)
         check_unique(name, {"keep": column}, sample.header)
         values = [value for record in sample.records if (value := value_in(record, column)) not in (None, "")]
-        if is_text:
-            numbers = keep.of_characters(pa.array(values, pa.large_string())).to_pylist()
-        else:
-            numbers = keep.of_values(values).to_pylist()
-    if keep.n_others:
-        raise SourceError(
-            f"{name}: the column '{column}' holds numbers and dates, which cannot be compared. Write all of its values "
-            "in one way."
-        )
-    if values and all(number is None for number in numbers):
+        numbers = keep.of_characters(pa.array(values, pa.large_string())) if is_text else keep.of_values(values)
+        other = KeepColumn(column, holds_dates=not keep.holds_dates)
+        others = other.of_characters(pa.array(values, pa.large_string())) if is_text else other.of_values(values)
+        if others.null_count < len(others):
+            raise SourceError(
+                f"{name}: the column '{column}' holds numbers and dates, which cannot be compared. Write all of its "
+                "values in one way."
+            )
+    if values and numbers.null_count == len(numbers):
         raise SourceError(
             f"{name}: {_RULE}. The column '{column}' holds {str(values[0])[:60]!r}. "
             f"The columns are: {listed_columns(sample.names)}."
@@ -74,7 +53,7 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
     return keep.holds_dates
 
 
-def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object], list[float | None]]:
+def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object], pa.DoubleArray]:
     type_ = check_column(name, "keep", keep.name, table.schema)
     path = ColumnPath.of(keep.name, table.schema.names)
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
@@ -85,66 +64,56 @@ def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object
             f"The columns are: {listed_columns(table.schema.names)}."
         )
     values = plain(path.values(table[path.column].combine_chunks())).drop_null()
-    numbers = keep.of_json(values).to_pylist()
-    return (as_binary(values).to_pylist() if holds_characters(values.type) else [], numbers)
-
-
-_PLAIN_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
-_LIKE_DATE = r"^\s*[0-9]{4}-[0-9]{2}"
+    return as_binary(values).to_pylist() if holds_characters(values.type) else [], keep.of_json(values)
 
 
 @dataclass(slots=True)
 class KeepColumn:
-    """A column of one source, which holds numbers or dates by its first value; values of the other kind are counted.
+    """A column of one source, which holds numbers or dates by its first value; values of the other kind are null.
 
     Examples
     --------
     >>> column = KeepColumn("created")
     >>> column.of_json(pa.array(["1970-01-02", None, "soon"])).to_pylist()
     [86400000000.0, None, None]
-    >>> column.of_values([2004]).to_pylist(), column.n_others
-    ([None], 1)
+    >>> column.of_values([2004]).to_pylist()
+    [None]
     """
 
     name: str
     holds_dates: bool | None = None
-    n_others: int = 0
 
     def of_json(self, values: pa.Array) -> pa.DoubleArray:
         """Convert values of a JSON or table type: strings may be dates, but never numbers."""
-        type_ = values.type
+        none, type_ = pa.nulls(len(values), pa.float64()), values.type
         if holds_characters(type_):
-            return self._chosen(None, microseconds_of_strings(_legible(values)))
+            return self._chosen(lambda: none, lambda: microseconds_of_strings(_legible(values)))
         if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
-            return self._chosen(None, microseconds_of_times(values))
-        if pa.types.is_boolean(type_):
-            values = values.cast(pa.uint8())
-        return self._chosen(pc.cast(values, pa.float64(), safe=False), None)
+            return self._chosen(lambda: none, lambda: microseconds_of_times(values))
+        numbers = values.cast(pa.uint8()) if pa.types.is_boolean(type_) else values
+        return self._chosen(lambda: pc.cast(numbers, pa.float64(), safe=False), lambda: none)
 
     def of_characters(self, values: pa.Array) -> pa.DoubleArray:
         """Convert values of an untyped file: each may be a number, true or false, or a date."""
         strings = _legible(values)
-        return self._chosen(numbers_of(strings), microseconds_of_strings(strings))
+        return self._chosen(lambda: numbers_of(strings), lambda: microseconds_of_strings(strings))
 
     def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
         """Convert values of JSON or Python, by the rule of `of_json`."""
-        are_strings = [isinstance(value, str) for value in values]
-        pairs = [*zip(values, are_strings, strict=True)]
-        strings = [str(given).encode("utf-8", "replace") if is_string else None for given, is_string in pairs]
-        numbers = pa.array([None if is_string else number_of(given) for given, is_string in pairs], pa.float64())
-        return self._chosen(numbers, microseconds_of_strings(pa.array(strings, pa.large_binary())))
+        numbers = [None if isinstance(value, str) else number_of(value) for value in values]
+        strings = [value.encode("utf-8", "replace") if isinstance(value, str) else None for value in values]
+        return self._chosen(
+            lambda: pa.array(numbers, pa.float64()),
+            lambda: microseconds_of_strings(pa.array(strings, pa.large_binary())),
+        )
 
-    def _chosen(self, numbers: pa.DoubleArray | None, dates: pa.DoubleArray | None) -> pa.DoubleArray:
-        none = pa.nulls(max(len(column) for column in (numbers, dates) if column is not None), pa.float64())
-        numbers, dates = none if numbers is None else numbers, none if dates is None else dates
+    def _chosen(self, numbers: Callable[[], pa.DoubleArray], dates: Callable[[], pa.DoubleArray]) -> pa.DoubleArray:
         if self.holds_dates is None:
-            first = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
-            if first < 0:
-                return none
-            self.holds_dates = bool(dates[first].is_valid)
-        chosen, others = (dates, numbers) if self.holds_dates else (numbers, dates)
-        self.n_others += pc.and_(others.is_valid(), chosen.is_null()).true_count
-        return chosen
+            of_numbers, of_dates = numbers(), dates()
+            first = pc.or_(of_numbers.is_valid(), of_dates.is_valid()).index(True).as_py()
+            self.holds_dates = None if first < 0 else bool(of_dates[first].is_valid)
+            return of_dates if self.holds_dates else of_numbers
+        return dates() if self.holds_dates else numbers()
 
 
 def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
@@ -155,22 +124,17 @@ def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
     >>> numbers_of(pa.array(["2.5", "1e3", "TRUE", "x", "", None], pa.large_string())).to_pylist()
     [2.5, 1000.0, 1.0, None, None, None]
     """
+    strings = without_empty(strings)
     try:
         return strings.cast(pa.float64())
     except pa.ArrowInvalid:
-        pass
-    is_plain = pc.match_substring_regex(strings, _PLAIN_NUMBER).fill_null(False)
-    numbers = pc.if_else(is_plain, strings, pa.scalar(None, strings.type)).cast(pa.float64())
-    # the rest one by one, except dates, of which there may be many
-    is_odd = pc.and_(strings.is_valid(), pc.invert(pc.or_(is_plain, pc.match_substring_regex(strings, _LIKE_DATE))))
-    is_odd = is_odd.fill_null(False)
-    parsed = [_number(word) for word in strings.filter(is_odd).to_pylist()]
-    return pc.replace_with_mask(numbers, is_odd, pa.array(parsed, pa.float64()))
+        words = strings.dictionary_encode()
+        return pa.array(map(_number, words.dictionary.to_pylist()), pa.float64()).take(words.indices)
 
 
 def _number(word: str) -> float | None:
-    if word.strip().casefold() in ("true", "false"):
-        return float(word.strip().casefold() == "true")
+    if (truth := word.strip().casefold()) in ("true", "false"):
+        return float(truth == "true")
     try:
         number: float = pa.scalar(word, pa.large_string()).cast(pa.float64()).as_py()
     except pa.ArrowInvalid:

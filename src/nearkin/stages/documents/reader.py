@@ -18,7 +18,7 @@ from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
-from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats import FORMATS, has_columns
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source, no_note
@@ -113,10 +113,6 @@ class StreamReader(Reader):
         if source.text is None:
             columns = self.choose_columns(sample, source.name, text=None, doc_id=source.id)
             source = replace(source, text=columns.text, id=columns.id)
-        if opened.keep is not None:
-            from nearkin.stages.documents.keeping import check_keep
-
-            check_keep(source.name, sample, opened.keep.name, is_text=not form.has_types)
         return source
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
@@ -177,7 +173,7 @@ def read_batches(
     progress
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
     note
-        Receives sentences at the end of the source: on values in ``keep_column``, omitted pages, accepted damage.
+        Receives sentences at the end of the source: on omitted pages and accepted damage.
     carry
         More columns, which follow in batches under the names of `.rows.carried_field`.
     damage_is_row
@@ -193,9 +189,8 @@ def read_batches(
         raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
     keep = None
     if keep_column is not None:
-        from nearkin.stages.documents.keeping import KeepColumn, noting_values_without_number
+        from nearkin.stages.documents.keeping import KeepColumn
 
-        check_has_columns(source.name, source.format)
         keep = KeepColumn(keep_column)
     with _opened(source) if content is None else io.BytesIO(content) as raw:
         opened = OpenedSource(
@@ -211,7 +206,7 @@ def read_batches(
         batches: Iterator[pa.RecordBatch] = FORMATS[source.format].reader.batches(opened)
         if damage_is_row:
             batches = _until_damage(source, batches, note)
-        yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
+        yield from batches
 
 
 def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
@@ -243,26 +238,7 @@ def _until_damage(
         yield problem_batch(IdType(), fault.line or n_documents + 1, problem)
 
 
-_STORED = {"collection": "a collection", "results": "a directory of results"}
-
-
-def without_columns(name: str, file_format: str) -> str:
-    """Return a clause that says what an input without columns is.
-
-    Examples
-    --------
-    >>> without_columns("notes/a.txt", "file"), without_columns("matter", "collection")
-    ('notes/a.txt is a text file, which has none.', 'matter is a collection, which has none.')
-    """
-    what = FORMATS[file_format].a_file if file_format in FORMATS else _STORED[file_format]
-    return f"{name} is {what}, which has none."
-
-
-def check_has_columns(name: str, file_format: str | None) -> None:
-    """Raise SourceError for a format without a column to keep by."""
-    if file_format is None:
-        raise SourceError("a column needs columns; strings and (id, text) pairs have none.", parameter="keep")
-    if file_format in FORMATS and not FORMATS[file_format].has_columns:
-        raise SourceError(
-            f"a column needs columns in every input; {without_columns(name, file_format)}", parameter="keep"
-        )
+def check_has_columns(name: str, file_format: str, parameter: str) -> None:
+    """Raise SourceError for a format without named columns."""
+    if not has_columns(file_format):
+        raise SourceError(f"{name} has no columns.", parameter=parameter)

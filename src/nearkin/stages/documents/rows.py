@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin, printable_id
 
 if TYPE_CHECKING:
+    from nearkin.stages.documents.keeping import KeepColumn
     from nearkin.stages.documents.streams import ByteStream
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
@@ -27,21 +28,11 @@ _LEFT_OUT = {
 }  # fmt: skip
 
 
-class Numbering(Protocol):
-    """Converts values to the numbers to keep by; see `.keeping.KeepColumn`."""
-
-    def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
-        """Convert values of JSON or Python."""
-
-    def of_characters(self, values: pa.Array) -> pa.DoubleArray:
-        """Convert values that were read as characters."""
-
-
 @dataclass(slots=True, kw_only=True)
 class RowList:
     """Rows collected one by one, full at ``batch_bytes`` of text or ``batch_rows``."""
 
-    keep: Numbering | None = None
+    keep: KeepColumn | None = None
     are_characters: bool = False
     batch_bytes: int = 8 << 20
     batch_rows: int = 4096
@@ -92,7 +83,7 @@ class RowList:
             carried=carried,
         )
 
-    def _kept(self, keep: Numbering, values: Sequence[object]) -> pa.DoubleArray:
+    def _kept(self, keep: KeepColumn, values: Sequence[object]) -> pa.DoubleArray:
         return (
             keep.of_characters(pa.array(values, pa.large_binary())) if self.are_characters else keep.of_values(values)
         )

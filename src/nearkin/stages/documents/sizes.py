@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from nearkin.errors import ParameterError
@@ -28,19 +27,3 @@ def _unit_of(occurrence: re.Match[str]) -> int:
     base: int = 1024 if occurrence[3] else 1000
     power: int = " kmgt".index(occurrence[2].lower()) if occurrence[2] else 0
     return int(base**power)
-
-
-def in_unit_of(text: str, n_bytes: int) -> str:
-    """Format a size in the unit of another one, rounded up.
-
-    Examples
-    --------
-    >>> in_unit_of("64MiB", 256 << 20), in_unit_of("0.1 GB", 256 << 20), in_unit_of("7", 256 << 20)
-    ('256MiB', '0.269 GB', '268435456')
-    """
-    occurrence = _SIZE.fullmatch(text)
-    if not occurrence:
-        return str(n_bytes)
-    thousandths = math.ceil(1000 * n_bytes / _unit_of(occurrence))
-    value = math.ceil(thousandths / 1000) if thousandths >= 10_000 else thousandths / 1000
-    return f"{text[: occurrence.start(1)]}{value:.12g}{text[occurrence.end(1) :]}".strip()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 _STORED_FIELDS = (
-    "path", "name", "format", "compression", "text", "id", "size_bytes", "delimiter", "max_document_bytes",
-    "takes_damaged", "is_forced",
+    "format", "compression", "text", "id", "size_bytes", "delimiter", "max_document_bytes", "takes_damaged",
+    "is_forced",
 )  # fmt: skip
 
 
@@ -50,9 +50,9 @@ class Source:
         Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     stdin : binary file or None
         Standard input, or a copy of it, for the path "-".
-    changed_ns, noted_ns
-        Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
-        None for a pipe, and until the source was seen: see `workflows.reading.identity`.
+    changed_ns
+        Time of the last change, in nanoseconds since 1970; None for a pipe, and until the source was seen: see
+        `workflows.reading.identity`.
     sha256, texts_sha256
         Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
     end_row
@@ -77,7 +77,6 @@ class Source:
     encoding: str = "utf-8"
     stdin: BinaryIO | None = field(default=None, compare=False, repr=False)
     changed_ns: int | None = None
-    noted_ns: int | None = field(default=None, compare=False)
     sha256: str | None = None
     texts_sha256: str | None = None
     end_row: int | None = None
@@ -92,11 +91,11 @@ class Source:
 
     def as_stored(self) -> dict[str, object]:
         """Return the source as JSON types, without the digest of a file."""
-        fields = {name: getattr(self, name) for name in _STORED_FIELDS}
+        fields: dict[str, object] = {"path": shown_path(self.path), "name": printable(self.name)}
+        fields |= {name: getattr(self, name) for name in _STORED_FIELDS}
         fields |= {name: value for name in ("text_root", "ocr") if (value := getattr(self, name)) is not None}
         if self.limits.given:
             fields["extraction_limits"] = self.limits.given
-        fields |= {"path": shown_path(self.path), "name": printable(self.name)}
         stored: dict[str, object] = {"source": fields, "changed_ns": self.changed_ns}
         return {**stored, "sha256": self.sha256, "end_row": self.end_row} if self.is_stored else stored
 
@@ -131,12 +130,12 @@ class OpenedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRead:
-    """Files or folders of one place that are not read, for one reason, a noun in the plural; paths are sorted."""
+    """``n`` files or folders of one place that are not read, for one reason, with the first paths."""
 
     place: str
     reason: str
-    paths: tuple[str, ...]
-    sentence: str
+    n: int
+    paths: tuple[str, ...] = ()
 
 
 Note = str | NotRead

@@ -16,9 +16,6 @@ from nearkin.stages.documents.columns import (
     ColumnSample,
     check_unique,
     has_column,
-    inside_hint,
-    listed_columns,
-    missing_column,
 )
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
@@ -46,11 +43,11 @@ _N_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The sources in reading order, and sentences on guesses and on files that are not read."""
+    """The sources in reading order, files that are not read, and sentences on guesses and on these."""
 
-    sources: tuple[Source, ...]
-    guesses: tuple[str, ...]
+    sources: tuple[Source, ...] = ()
     not_read: tuple[NotRead, ...] = ()
+    guesses: tuple[str, ...] = ()
 
 
 def resolve_sources(
@@ -97,10 +94,10 @@ def resolve_sources(
     files = _files(arguments, file_format, without, notes, in_order=in_order)
     resolved = [_resolve(file, file.format or file_format, base, missing) for file in files]
     of_files = _gathered([(found_file.name, of_file) for found_file, (_, of_file) in zip(files, resolved, strict=True)])
-    sentences = [note if isinstance(note, str) else note.sentence for note in notes]
+    sentences = [note for note in notes if isinstance(note, str)]
     not_read = dict.fromkeys(note for note in notes if isinstance(note, NotRead))
     guesses = tuple(dict.fromkeys((*sentences, *of_files)))
-    return SourceSet(tuple(source for source, _ in resolved), guesses, tuple(not_read))
+    return SourceSet(tuple(source for source, _ in resolved), tuple(not_read), guesses)
 
 
 def _files(
@@ -265,42 +262,21 @@ def _with_columns(
             doc_id = None
     columns = reader.choose_columns(sample, source.name, text=text, doc_id=doc_id)
     source = replace(source, text=columns.text, id=columns.id)
-    _check_text(source, sample)
+    if sample.table is not None:
+        from nearkin.stages.documents.readers.tables import check_schema
+
+        check_schema(source.name, sample.table.schema, columns.text, None)
     for path in text_paths(columns.text, sample.names):
         check_unique(source.name, {"text": path.column, "id": columns.id}, sample.header)
     notes = [f"there is no column '{name}', so another column is guessed" for name in missing]
     return source, (*notes, *columns.guesses)
 
 
-def _check_text(source: Source, sample: ColumnSample) -> None:
-    text = source.text
-    if text is None:
-        return
-    if sample.table is not None:
-        from nearkin.stages.documents.readers.tables import check_schema
-
-        check_schema(source.name, sample.table.schema, text, None)
-        return
-    for path in text_paths(text, sample.names):
-        values = [path.text(record[path.column]) for record in sample.records if path.column in record]
-        values = [value for value in values if value is not None]
-        if path.steps and not values:  # it leads nowhere
-            raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
-        if values and not any(isinstance(value, str) for value in values):
-            strings = listed_columns(
-                [name for name, column in sample.columns.items() if column.mean_length is not None]
-            )
-            raise SourceError(
-                f"{source.name}: the column '{path.column}' holds no strings. Those that do: {strings or 'none'}."
-                f"{inside_hint([path.column], sample.objects)}"
-            )
-
-
 def check_keep_column(sources: Sequence[Source], column: str) -> None:
     """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
-        check_has_columns(source.name, source.format)
+        check_has_columns(source.name, source.format, "keep")
         if (sample := sample_of(source)) is not None:
             from nearkin.stages.documents.keeping import check_keep
 

@@ -306,12 +306,13 @@ class _Frames:
 
 
 def _step_gzip(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
-    piece = decoder.decompress(packed, n_bytes)
-    return piece, memoryview(b"" if decoder.eof else decoder.unconsumed_tail)
+    part = packed[: n_bytes // 4]  # zlib copies what it leaves of it
+    piece = decoder.decompress(part, n_bytes)
+    return piece, packed[len(part) - len(decoder.unused_data if decoder.eof else decoder.unconsumed_tail) :]
 
 
 def _step_blocks(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
-    return decoder.decompress(packed, n_bytes), memoryview(b"")
+    return decoder.decompress(packed, n_bytes), memoryview(decoder.unused_data)
 
 
 def _new_zstd() -> zstd.ZstdDecompressor:
@@ -348,9 +349,7 @@ def _unframed(pull: Pull, compression: Compression) -> Iterator[bytes]:
             piece, packed = frames.step(decoder, packed, _STEP_BYTES)
         except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstd.ZstdError) as error:
             raise StreamFault(_why(compression, error)) from error
-        if decoder.eof:
-            packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed
-            decoder = None
+        decoder = None if decoder.eof else decoder
         yield piece
     if is_empty:
         raise StreamFault(f"the file is empty, not even an empty {compression} stream")

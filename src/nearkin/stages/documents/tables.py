@@ -14,19 +14,15 @@ from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     TABLE_IN_MEMORY,
     Columns,
-    check_unique,
     choose_columns,
     missing_column,
-    objects_of_schema,
     sample_of_records,
     sample_of_table,
 )
 from nearkin.stages.documents.faults import RecordFault
-from nearkin.stages.documents.keeping import KeepColumn, check_keep, noting_values_without_number
-from nearkin.stages.documents.reader import check_has_columns
+from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
 from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, plain
-from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (
@@ -58,10 +54,8 @@ def read_table(
     doc_id: str | None = None,
     keep_column: str | None = None,
     batch_rows: int = _BATCH_ROWS,
-    note: Callable[[str], None] = no_note,
     is_whole: bool = True,
     read_files: str = _READ_FILES,
-    must_have_columns: bool = False,
     chosen: Callable[[Columns], None] = no_columns,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
@@ -77,8 +71,6 @@ def read_table(
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
     is_whole
         False for a part of a table: its first strings need not be dates although others are.
-    must_have_columns
-        Refuse ``text`` and ``doc_id`` for documents without columns, where they have no effect.
     chosen
         Receives the columns before the first batch, with a sentence for each guess.
 
@@ -91,33 +83,14 @@ def read_table(
         raise ParameterError.of("batch_rows", "an int >= 1", batch_rows)
     check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    batches = _read(
-        table,
-        _Names(text=text, doc_id=doc_id, keep=keep, must_exist=must_have_columns, chosen=chosen),
-        batch_rows,
-        is_whole=is_whole,
-        read_files=read_files,
-    )
-    if keep is not None:
-        batches = noting_values_without_number(batches, TABLE_IN_MEMORY, keep, note)
-    yield from batches
-
-
-def _read(
-    table: object, names: _Names, batch_rows: int, *, is_whole: bool, read_files: str
-) -> Iterator[pa.RecordBatch]:
-    table = as_table(table)
-    names = replace(names, every=_columns_of_frame(table))
-    table = _held(table)
-    text = names.text
+    names, table = _Names(text=text, doc_id=doc_id, keep=keep, chosen=chosen), _held(as_table(table))
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a single column
             column = pa.chunked_array(table)
             check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
-            names.check_have_effect()
-            arrow, text = pa.table({"text": column}), "text"
-        yield from _read_arrow(arrow, replace(names, text=text), batch_rows, is_whole=is_whole)
+            arrow, names = pa.table({"text": column}), replace(names, text="text")
+        yield from _read_arrow(arrow, names, batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
         stream = iter(table)
         head = list(islice(stream, SAMPLE_ROWS))
@@ -189,13 +162,6 @@ def _held(table: object) -> object:
     return table
 
 
-def _columns_of_frame(table: object) -> tuple[str, ...]:
-    """Only columns of pandas may repeat without Arrow's knowledge."""
-    if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "columns"):
-        return ()
-    return tuple(map(str, table.columns))
-
-
 def _as_arrow(table: object) -> pa.Table | None:
     if isinstance(table, pa.Table):
         return table
@@ -218,8 +184,7 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
             for path in [] if column is None else text_paths(column, table.schema.names):
                 if path.column not in table.schema.names:
-                    objects = objects_of_schema(table.schema)
-                    raise missing_column(TABLE_IN_MEMORY, parameter, path.column, table.schema.names, objects=objects)
+                    raise missing_column(TABLE_IN_MEMORY, parameter, path.column, table.schema.names)
         return
     columns = Columns(text or "", doc_id, ())  # if only the text is named, there are no ids
     if text is None:
@@ -245,17 +210,7 @@ class _Names:
     text: str | None
     doc_id: str | None
     keep: KeepColumn | None
-    every: tuple[str, ...] = ()
-    """Names of all columns of a data frame, which may repeat."""
-    must_exist: bool = False
-    chosen: Callable[[Columns], None] = no_columns
-
-    def check_have_effect(self) -> None:
-        for parameter, name in (("text", self.text), ("id", self.doc_id)):
-            if self.must_exist and name is not None:
-                raise ParameterError(
-                    "names a column, and texts and (id, text) pairs have none: omit it.", parameter=parameter
-                )
+    chosen: Callable[[Columns], None]
 
 
 def _read_records(
@@ -269,16 +224,13 @@ def _read_records(
         columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=names.text, doc_id=names.doc_id)
         names.chosen(columns)
         text, doc_id = columns.text, columns.id
-    elif head:
-        names.check_have_effect()
     keep_name = None if keep is None else keep.name
-    check_unique(TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": keep_name}, names.every)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(head, f"an iterable of {type(first).__name__}")
     if keep is not None and head:
         if not dicts:
-            check_has_columns(TABLE_IN_MEMORY, None)
+            raise SourceError(f"{TABLE_IN_MEMORY} has no columns.", parameter="keep")
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
     rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
     for row, record in enumerate(chain(head, stream), start=1):

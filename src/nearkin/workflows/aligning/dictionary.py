@@ -13,7 +13,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.faults import StreamFault, truncated_input
-from nearkin.stages.documents.head import head_of_file, opened_text
+from nearkin.stages.documents.head import opened_text
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible
 from nearkin.stages.documents.rules import OnError, ReadingRules
@@ -71,10 +71,9 @@ def read_dictionary(
             if len(columns) < 2:
                 n_without_tab += 1
                 if on_error == "stop":
-                    marked = head_of_file(str(path), str(path), encoding).encoding or encoding
                     raise DocumentError(
                         f"{path}:{number}: the line has no tab between a word and its translation, or is not valid "
-                        f"{marked}. --on-error skip-documents omits such lines."
+                        f"{encoding}. --on-error skip-documents omits such lines."
                     )
                 continue
             for side, column in zip(sides, columns, strict=False):

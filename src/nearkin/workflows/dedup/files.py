@@ -38,7 +38,7 @@ from nearkin.workflows.reading.identity import (
     input_file,
 )
 from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
-from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
@@ -138,10 +138,10 @@ def dedup_files(
             manifest.build(result, options, files, other_files, command=command),
             encoding=request.encoding, reading=request.as_read(), engine=cluster, kept=kept, families=families,
             carried=tuple(result.places.carried) or None,
-            not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
+            not_read=tuple(dict.fromkeys((*found.not_read, *others.not_read))) or None,
         )  # fmt: skip
         # so the digests are those of the bytes that were searched and copied
-        check_unchanged(sources + other_sources, has_many=True)
+        check_unchanged(sources + other_sources)
         if delivery.report:
             record = _report(ended, record, ending)
         if engine.name == "local":  # the tasks of a cluster use most of the memory
@@ -156,10 +156,9 @@ def find_sources(
     """Find the sources of the input and of the other set, and check that they have their columns."""
     mine = LabelledProgress("INPUT", progress) if against is not None else progress
     found = _found_outside(request, out, mine, in_order=options.keep.rule == "first")
-    others = SourceSet((), ())
+    others = SourceSet()
     if against is not None:
-        with columns_named(against.named):
-            others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
+        others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
         progress.say(f"INPUT: {counted_inputs(found.sources)}; {OTHER_SET}: {counted_inputs(others.sources)}")
     if options.keep.column is not None:
         request.check_keep_column(found.sources, options.keep.column)

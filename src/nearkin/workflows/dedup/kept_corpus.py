@@ -29,7 +29,6 @@ from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
 from nearkin.stages.documents.head import unreadable
-from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import sample_of
@@ -263,23 +262,22 @@ def carried_name(column: str) -> str:
     return f"input_{column}" if column in _OWN_COLUMNS else column
 
 
-def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
+def check_carry(columns: Sequence[str], sources: Sequence[Source], parameter: str = "carry") -> None:
     """Refuse, before anything is read, documents in memory, and a column that no source has."""
     files = [source for source in sources if not isinstance(source, StoredSource) and has_columns(source.format)]
     if any(source.format == IN_MEMORY for source in sources):
-        raise ParameterError(IN_MEMORY_INSTEAD, parameter="carry")
+        raise ParameterError(IN_MEMORY_INSTEAD, parameter=parameter)
     if not files:
-        which = without_columns(sources[0].name, sources[0].format)
-        raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
+        raise ParameterError(f"needs an input with columns. {sources[0].name} has none.", parameter=parameter)
     if len({*map(carried_name, columns)}) < len(columns):
-        raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
+        raise ParameterError.of(parameter, "columns with different names", ", ".join(columns))
     samples = [sample_of(source) for source in files]
     for column in columns:
         for source, sample in zip(files, samples, strict=True):
-            check_unique(source.name, {"carry": column}, () if sample is None else sample.header)
+            check_unique(source.name, {parameter: column}, () if sample is None else sample.header)
         if all(sample is not None and not has_column(sample, column) for sample in samples):
             names = () if samples[0] is None else samples[0].names
-            raise missing_column(files[0].name, "carry", column, names)
+            raise missing_column(files[0].name, parameter, column, names)
 
 
 def carried_columns(columns: Sequence[str], chunks: Sequence[Chunk], n_inputs: int) -> Mapping[str, pa.Array]:

@@ -81,7 +81,7 @@ def families_of_collection(
     place = str(request.inputs[0])
     if is_read_only:
         request = replace(request, inputs=[source_of_collection(place, is_read_only=True)])
-    (source,) = request.resolved(run.progress, without=out)
+    (source,) = request.found(run.progress, without=out).sources
     fingerprint = {"command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         page = PageKin()

@@ -60,8 +60,8 @@ class PairInput:
     def of_paths(cls, left: Sequence[str], right: Sequence[str], options: SideOptions) -> PairInput:
         """Request files, as a command does."""
         return cls(
-            ReadingRequest.of_side("left", left, options.left_text, options.left_id, options=options),
-            ReadingRequest.of_side("right", right, options.right_text, options.right_id, options=options),
+            ReadingRequest.from_options(left, options, text=options.left_text, doc_id=options.left_id, side="left"),
+            ReadingRequest.from_options(right, options, text=options.right_text, doc_id=options.right_id, side="right"),
             None if options.table is None else Path(options.table),
             options.left_language,
             options.right_language,

@@ -54,7 +54,6 @@ from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
-from nearkin.workflows.reading.request import not_read_files
 from nearkin.workflows.reading.sheets import read_sheet
 from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
@@ -100,7 +99,7 @@ def pair_files(
                 options.ignored.say_not_found(run.progress.say)
             record = _searched(given, prepared, known, options, run, resources=resources, engine=worker)
             left, right = (
-                replace(record.side(name), not_read=not_read_files(side.not_read)) for name, side in zip(SIDES, sides)
+                replace(record.side(name), not_read=side.not_read or None) for name, side in zip(SIDES, sides)
             )
             record = replace(record, left=left, right=right)
             exceptions = [
@@ -115,7 +114,7 @@ def pair_files(
             if report:
                 record = _report(run, record)
             # files that threads read were compared when they had read them
-            check_unchanged(chain.from_iterable(worker.records.values()), has_many=True)
+            check_unchanged(chain.from_iterable(worker.records.values()))
             return run.finish(record)
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)

@@ -56,7 +56,7 @@ from nearkin.workflows.passages.tables import (
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
-from nearkin.workflows.reading.request import ReadingRequest, columns_named, is_one_collection, not_read_files
+from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
 from nearkin.workflows.reading.texts import damaged_files
 from nearkin.workflows.resources import Resources
 
@@ -138,9 +138,9 @@ def passages_files(
             written=written.files or None,
             extraction=extraction_counts(result.places.origins, result.places.exceptions),
             damaged_files=damaged_files([result.places.unreadable()]) or None,
-            not_read=not_read_files(tuple(dict.fromkeys((*resolved.not_read, *others.not_read)))),
+            not_read=tuple(dict.fromkeys((*resolved.not_read, *others.not_read))) or None,
         )  # fmt: skip
-        check_unchanged(chain.from_iterable(records.values()), has_many=True)
+        check_unchanged(chain.from_iterable(records.values()))
         if delivery.report:
             manifest = write_page(run, manifest, result, items_table(items, fields, result.places))
         if options.store:
@@ -161,8 +161,7 @@ def _check_sources(
     if options.store and (others.sources or options.min_lines is not None or not is_one_collection(request)):
         raise ParameterError("is for one collection as the input, without against or min_lines.", parameter="store")
     if options.within is not None:
-        with columns_named({"carry": "within"}):
-            check_carry((options.within,), sources.sources)
+        check_carry((options.within,), sources.sources, "within")
     if engine.name != "local":
         from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 

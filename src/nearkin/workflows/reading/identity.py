@@ -27,30 +27,23 @@ _MAX_NAMED = 100
 
 
 def seen(source: Source) -> Source:
-    """Return a source with its size and times as they are now; the bytes of files are not read."""
+    """Return a source with its size and time as they are now; the bytes of files are not read."""
     if isinstance(source, StoredSource):
         return replace(source, sha256=source.documents.digest, end_row=source.documents.end_row)
-    size_bytes, changed_ns, noted_ns = source.size_bytes, None, None
+    size_bytes, changed_ns = source.size_bytes, None
     with contextlib.suppress(OSError, ValueError):
         status = os.stat(source.path)
         if source.path != STDIN and stat.S_ISREG(status.st_mode):
-            size_bytes, changed_ns, noted_ns = status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return replace(source, size_bytes=size_bytes, changed_ns=changed_ns, noted_ns=noted_ns)
-
-
-def differ(before: Source, now: Source) -> bool:
-    """Whether a file has another size or time than before."""
-    return (now.changed_ns, now.size_bytes) != (before.changed_ns, before.size_bytes)
+            size_bytes, changed_ns = status.st_size, status.st_mtime_ns
+    return replace(source, size_bytes=size_bytes, changed_ns=changed_ns)
 
 
 def is_unchanged(source: Source) -> bool:
-    """Whether size and time of a seen source are the same, and the digest, if the system noted another change."""
+    """Whether a seen source has the same size and time."""
     if isinstance(source, StoredSource):
         return source.documents.is_unchanged
     now = seen(source)
-    if differ(source, now):
-        return False
-    return now.noted_ns == source.noted_ns or source.sha256 in (None, file_sha256(source.path))
+    return (now.changed_ns, now.size_bytes) == (source.changed_ns, source.size_bytes)
 
 
 def digested(source: Source) -> Source:
@@ -80,10 +73,10 @@ def input_file(source: Source) -> InputFile:
     )
 
 
-def check_unchanged(sources: Iterable[Source], *, has_many: bool = False) -> None:
-    """Raise SourceError if sources changed since they were seen; ``has_many``: without files of one document."""
+def check_unchanged(sources: Iterable[Source]) -> None:
+    """Raise SourceError if sources changed since they were seen; files of one document, read at once, may change."""
     for source in sources:
-        is_checked = not has_many or source.is_stored or FORMATS[source.format].holds != "one document"
+        is_checked = source.is_stored or FORMATS[source.format].holds != "one document"
         if is_checked and not is_unchanged(source):
             raise changed_while_read(source.path)
 

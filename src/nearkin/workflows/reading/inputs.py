@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import DocumentError, SourceError
+from nearkin.errors import SourceError
 from nearkin.paths import STDIN, printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS, has_columns, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.head import HEAD_BYTES, unreadable
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.readers.whole_file import WholeFile
 from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
@@ -222,7 +221,7 @@ class _FilesAhead:
             if begun is None:
                 yield source, content, None
             else:
-                yield source, b"", by_text_formats(begun.nodes())
+                yield source, b"", begun.nodes()
                 begun.drop()
 
     def _look_ahead(self, index: int) -> None:
@@ -275,23 +274,6 @@ def _looked_into(source: Source) -> tuple[Source, bytes | None]:
     if is_extracted(head, source.name):
         return replace(source, format="document"), None
     return source, content
-
-
-def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
-    """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
-    for node in nodes:
-        is_text = node.origin.kind == "text" and node.text is not None and node.origin.exception is None
-        named = FORMAT_OF_SUFFIX.get(os.path.splitext((node.name or "").lower())[1], "") if is_text else ""
-        is_converted = named != "" and FORMATS[named].holds == "one document"
-        yield _by_format(node, FORMATS[named].reader) if is_converted else node
-
-
-def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
-    try:
-        return replace(node, text=form.text_of((node.text or b"").decode()).encode())
-    except (ValueError, DocumentError) as error:
-        origin = replace(node.origin, exception="damaged", sentence=str(error).rstrip("."))
-        return replace(node, text=None, origin=origin)
 
 
 def is_loose(source: Source | InputFile) -> bool:

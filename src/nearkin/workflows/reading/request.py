@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.nouns import counted, first_of
-from nearkin.paths import STDIN, printable
+from nearkin.errors import ParameterError, SourceError
+from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.runs.finished import HOW_TO_FINISH, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source, SourceSet, check_keep_column, resolve_sources
-from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
+from nearkin.workflows.reading.inputs import StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
-    from nearkin.manifests.stored import HowRead, NotReadFiles
+    from nearkin.manifests.stored import HowRead
     from nearkin.options.reading import FileOptions
 
 
@@ -36,8 +37,8 @@ class ReadingRequest:
         Fallback encoding of text files, lines, CSV and TSV.
     stdin
         Used instead of the process's standard input.
-    named
-        Parameters by which the user named the columns; see `names_of_columns`.
+    side
+        "left", "right" or "against", whose parameters for columns errors name; see `columns_of_side`.
     optional
         Of "file_format", "text" and "doc_id" those that were given for other files, so that these may differ.
     """
@@ -49,7 +50,7 @@ class ReadingRequest:
     encoding: str = "utf-8"
     rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
-    named: Mapping[str, str] = field(default_factory=dict, compare=False)
+    side: str = field(default="", compare=False)
     optional: frozenset[str] = frozenset()
 
     @classmethod
@@ -60,23 +61,13 @@ class ReadingRequest:
         *,
         text: str | None = None,
         doc_id: str | None = None,
-        named: Mapping[str, str] | None = None,
+        side: str = "",
     ) -> ReadingRequest:
-        """Request that inputs be read, by options; ``text`` and ``doc_id`` are the columns if these have none."""
+        """Request that inputs be read, by options; ``text`` and ``doc_id`` precede the columns that these have."""
         return cls(
             inputs=inputs, file_format=options.file_format, text=text or getattr(options, "text", None),
-            doc_id=doc_id or getattr(options, "id", None), encoding=options.encoding, rules=options.rules(),
-            named=named or {},
+            doc_id=doc_id or getattr(options, "id", None), encoding=options.encoding, rules=options.rules(), side=side,
         )  # fmt: skip
-
-    @classmethod
-    def of_side(
-        cls, side: str, inputs: Sequence[str], text: str | None, doc_id: str | None, *, options: FileOptions
-    ) -> ReadingRequest:
-        """Request one of two sets of documents, whose own columns precede those of the options."""
-        text_of_both, id_of_both = getattr(options, "text", None), getattr(options, "id", None)
-        named = names_of_columns(side, text=(text, text_of_both), id=(doc_id, id_of_both))
-        return cls.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
 
     def of_other_set(
         self, inputs: Sequence[str | StoredSource], text: str | None = None, doc_id: str | None = None
@@ -84,8 +75,7 @@ class ReadingRequest:
         """Request the documents of ``--against``, read as these except for their own columns."""
         columns = {"file_format": None, "text": text, "doc_id": doc_id}
         return replace(
-            self, inputs=inputs, text=text or self.text, doc_id=doc_id or self.doc_id,
-            named=names_of_columns("against", text=(text, self.text), id=(doc_id, self.doc_id)),
+            self, inputs=inputs, text=text or self.text, doc_id=doc_id or self.doc_id, side="against",
             optional=frozenset(name for name, column in columns.items() if column is None),
         )  # fmt: skip
 
@@ -104,78 +94,45 @@ class ReadingRequest:
             ocr=rules.ocr,
         )
 
-    def resolved(self, progress: Progress, *, without: Path | None = None) -> tuple[Source, ...]:
-        """Find the sources; report what was guessed about them; see `found`."""
-        return self.found(progress, without=without).sources
-
     def found(
-        self,
-        progress: Progress,
-        *,
-        in_order: bool = False,
-        without: Path | None = None,
-        with_unread: bool = False,
-        is_said: bool = True,
+        self, progress: Progress, *, in_order: bool = False, without: Path | None = None, with_unread: bool = False
     ) -> SourceSet:
         """Find the sources: files, collections, results of runs, documents in memory; and what is not read."""
-        parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
-        for kind, arguments in itertools.groupby(self.inputs, key=kind_of):
-            if kind == "file":
-                parts.append([str(argument) for argument in arguments])
-                continue
-            for argument in arguments:
-                identity = _identity(argument)
-                if identity not in stored:
-                    stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
-                    parts.append(stored[identity])
-        files = [name for part in parts if isinstance(part, list) for name in part]
-        if stored and not files:
-            self._refuse_what_is_of_files(next(iter(stored.values())))
+        kinds = [(kind_of(argument), argument) for argument in self.inputs]
         if not in_order:
-            of_files: list[list[str] | StoredSource] = [files] if files or not stored else []
-            parts = [*of_files, *sorted(stored.values(), key=lambda source: source.path)]
+            kinds.sort(key=lambda named: (named[0] != "file", _path(named[1])))
+        parts = [(kind, [argument for _, argument in part]) for kind, part in groupby(kinds, key=itemgetter(0))]
         sources, guesses, not_read = dict[str, Source](), list[str](), list[NotRead]()
-        for part in parts:
-            if isinstance(part, StoredSource):
-                sources[part.path] = part
-                guesses += _in_words(part)
-                continue
-            resolved = resolve_sources(
-                part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=self.optional,
-                encoding=self.encoding, stdin=self.stdin, in_order=in_order, rules=self.rules, without=without,
-            )  # fmt: skip
-            for source in resolved.sources:
-                sources.setdefault(source.path, source)
-            guesses += resolved.guesses
-            not_read += resolved.not_read
-        for guess in guesses if is_said else ():
+        with columns_of_side(self.side):
+            for kind, arguments in parts or [("file", [])]:
+                if kind == "file":
+                    resolved = resolve_sources(
+                        [str(argument) for argument in arguments], file_format=self.file_format, text=self.text,
+                        doc_id=self.doc_id, optional=self.optional, encoding=self.encoding, stdin=self.stdin,
+                        in_order=in_order, rules=self.rules, without=without,
+                    )  # fmt: skip
+                    for source in resolved.sources:
+                        sources.setdefault(source.path, source)
+                    guesses += resolved.guesses
+                    not_read += resolved.not_read
+                    continue
+                for argument in arguments:
+                    path = _path(argument)
+                    identity = path if kind == "memory" or "://" in path else os.path.realpath(path)
+                    if identity not in sources:
+                        stored = _stored_source(argument, kind, progress, with_unread=with_unread)
+                        sources[identity] = stored
+                        if kind != "memory":
+                            what, whose = _STORED_IN_WORDS[kind]
+                            guesses.append(f"{stored.name}: the {counted(len(stored.documents), what)} {whose}")
+        for guess in guesses:
             progress.say(guess)
-        return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
+        return SourceSet(tuple(sources.values()), tuple(dict.fromkeys(not_read)))
 
-    def _refuse_what_is_of_files(self, source: StoredSource) -> None:
-        if source.format == IN_MEMORY:
-            return
-        what = "a collection" if source.format == "collection" else "results of a run"
-        given = (("file_format", self.file_format), ("text", self.text), ("doc_id", self.doc_id))
-        for name, value in given:
-            if value is not None and name not in self.optional:
-                parameter = "id" if name == "doc_id" else name
-                kind = SourceError if name == "file_format" else MissingColumnError
-                raise kind(
-                    f"{source.name} is {what}, whose ids and texts are known; omit the {parameter} {value}.",
-                    parameter=parameter,
-                )
-
-    def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
-        """Return the sources, with their columns, else SourceError; guesses are reported if ``check`` accepts them."""
-        with columns_named(self.named):
-            resolved = self.found(progress, is_said=False)
-            texts = Texts(inputs_of(resolved.sources), self.rules, resolved.not_read)
-            if check is not None:
-                check(texts)
-            for guess in resolved.guesses:
-                progress.say(guess)
-        return texts
+    def opened(self, progress: Progress) -> Texts:
+        """Return the sources, with their columns, else SourceError."""
+        resolved = self.found(progress)
+        return Texts(inputs_of(resolved.sources), self.rules, resolved.not_read)
 
     def check_keep_column(self, sources: Sequence[Source], keep_column: str) -> None:
         """Check that all sources have the column to keep by; SourceError if one has not, or it holds no numbers."""
@@ -187,32 +144,28 @@ class ReadingRequest:
 
 
 @contextmanager
-def columns_named(named: Mapping[str, str]) -> Iterator[None]:
-    """Name the columns in errors by the parameters of the user; see `ReadingRequest.named`."""
-    try:
-        yield
-    except (SourceError, ParameterError) as error:
-        error.parameter = named.get(error.parameter or "", error.parameter)
-        raise
-
-
-def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dict[str, str]:
-    """Return the parameters that an error about a side names, from its column and that of both sides.
+def columns_of_side(side: str) -> Iterator[None]:
+    """Name the columns of a side in errors as its parameters do.
 
     Examples
     --------
-    >>> names_of_columns("left", text=("body", None), id=(None, "key"))
-    {'text': 'left_text'}
-    >>> names_of_columns("left", text=(None, None))
-    {'text': 'left_text'}
+    >>> with columns_of_side("against"):
+    ...     raise SourceError("eval.jsonl: there is no column 'text'.", parameter="text")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.SourceError: against_text: eval.jsonl: there is no column 'text'.
     """
-    return {name: f"{side}_{name}" for name, (is_own, of_both) in columns.items() if is_own or not of_both}
+    try:
+        yield
+    except (SourceError, ParameterError) as error:
+        if side and error.parameter in ("text", "id"):
+            error.parameter = f"{side}_{error.parameter}"
+        raise
 
 
 Kind = Literal["memory", "collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
 """File by which a directory is recognised as a collection; repeated from `store.place`, which needs an extra."""
-_N_PATHS = 20
 
 
 def kind_of(argument: str | StoredSource) -> Kind:
@@ -242,10 +195,8 @@ def kind_of(argument: str | StoredSource) -> Kind:
     return "file"
 
 
-def _identity(argument: str | StoredSource) -> str:
-    if isinstance(argument, StoredSource):
-        return argument.path
-    return argument if "://" in argument else os.path.realpath(argument)
+def _path(argument: str | StoredSource) -> str:
+    return argument.path if isinstance(argument, StoredSource) else str(argument)
 
 
 def _stored_source(argument: str | StoredSource, kind: Kind, progress: Progress, *, with_unread: bool) -> StoredSource:
@@ -258,34 +209,10 @@ def _stored_source(argument: str | StoredSource, kind: Kind, progress: Progress,
     return source_of_run(Path(argument), progress)
 
 
-def _in_words(source: StoredSource) -> list[str]:
-    from nearkin.workflows.reading.rereading import KeptDocuments
-
-    documents = source.documents
-    if isinstance(documents, KeptDocuments):
-        sources = [source for part in documents.again.inputs for source in part.sources]
-        files = [printable(source.path) for source in sources if not isinstance(source, StoredSource)]
-        where = f", read from {first_of(files, 1)}" if files else ""
-        return [f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"]
-    if source.format == IN_MEMORY:
-        return []
-    return [f"{source.name}: the {counted(len(documents), 'current document')} of this collection"]
-
-
-def not_read_files(not_read: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
-    """Return what was not read for the manifest, with the first paths of each."""
-    from nearkin.manifests.stored import NotReadFiles
-
-    listed = [
-        NotReadFiles(
-            place=printable(unread.place),
-            reason=unread.reason,
-            n=len(unread.paths),
-            paths=tuple(printable(path) for path in unread.paths[:_N_PATHS]),
-        )
-        for unread in not_read
-    ]
-    return tuple(listed) or None
+_STORED_IN_WORDS = {
+    "collection": ("current document", "of this collection"),
+    "results": ("kept document", "of this run"),
+}
 
 
 def is_one_collection(request: ReadingRequest) -> bool:

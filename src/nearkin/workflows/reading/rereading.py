@@ -28,7 +28,7 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.sources import Source, check_keep_column
-from nearkin.workflows.reading.identity import changed, differ, digested, input_file, is_unchanged, seen
+from nearkin.workflows.reading.identity import changed, digested, input_file, is_unchanged, seen
 from nearkin.workflows.reading.inputs import (
     IN_MEMORY,
     Input,
@@ -209,8 +209,8 @@ def _reopened(source: Source, in_memory: GivenAgain) -> Source:
         return stored
     path = on_disk(source.path)
     _check_there(STDIN if source.changed_ns is None else path)
-    again = seen(replace(source, path=path))
-    if differ(source, again):
+    again = replace(source, path=path)
+    if not is_unchanged(again):
         raise changed(source.path, "its size or modification time differs")
     return again
 

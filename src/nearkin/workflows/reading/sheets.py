@@ -14,7 +14,7 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import one_of
 from nearkin.stages.documents.columns import check_unique, missing_column
-from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
+from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.head import head_of_file, unreadable
@@ -22,9 +22,8 @@ from nearkin.stages.documents.readers.load_records import (
     Dialect,
     columns_of,
     dialect_of,
-    fallback,
+    encoding_of_lines,
     is_for_review,
-    names_in,
     records_of,
 )
 from nearkin.stages.documents.readers.whole_file import text_of_file
@@ -173,24 +172,23 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     """
     name = str(path)
     head = head_of_file(name, name, check_encoding(encoding))
-    dialect = dialect_of(head.data, head.encoding)
+    dialect = dialect_of(head.data)
     if dialect is None or dialect.is_csv:
         return None
-    if not dialect.newline and (len(names_in(head.data)) < 2 or by_suffix(name)[0] != "load-file"):
+    if not dialect.newline and (len(dialect.names) < 2 or by_suffix(name)[0] != "load-file"):
         return None
     try:
         with open(path, "rb", buffering=0) as raw:
-            stream = ByteStream(raw, head.compression, encoding="utf-8" if is_told_by_line(encoding) else encoding)
-            return _rows_of(path, stream, dialect, fallback(encoding))
+            return _rows_of(path, ByteStream(raw, head.compression, encoding=encoding_of_lines(encoding)), dialect)
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
         raise SourceError(f"{name}: cannot be read: {fault}.") from fault
 
 
-def _rows_of(path: Path, stream: ByteStream, dialect: Dialect, encoding: str = "utf-8") -> list[tuple[int, list[str]]]:
+def _rows_of(path: Path, stream: ByteStream, dialect: Dialect) -> list[tuple[int, list[str]]]:
     rows = list[tuple[int, list[str]]]()
-    for record in records_of(stream, dialect, encoding=encoding):
+    for record in records_of(stream, dialect):
         if record.fault is not None:
             raise SourceError(f"{path}:{record.line}: {record.fault}.")
         rows.append((record.line, [value.replace(dialect.newline or "\n", "\n") for value in record.fields]))

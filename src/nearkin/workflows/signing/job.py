@@ -26,7 +26,7 @@ from nearkin.workflows.reading.exceptions import (
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import check_unchanged, seen
-from nearkin.workflows.reading.request import ReadingRequest, not_read_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import (
     Texts,
     check_readable,
@@ -86,7 +86,7 @@ def sign(
         write_exceptions(exceptions_beside(out), texts.exception_lines(file.documents, resources, meter))
     n_unreadable = sum(document.num_rows - document["problem"].null_count for document in documents)
     record = _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
-    return file, replace(record, not_read=not_read_files(texts.not_read))
+    return file, replace(record, not_read=texts.not_read or None)
 
 
 def exceptions_beside(out: Path) -> Path:

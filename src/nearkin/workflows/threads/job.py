@@ -52,7 +52,7 @@ from nearkin.workflows.dedup.row_places import Origins, extraction_counts, find_
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, input_file, seen, with_digests
 from nearkin.workflows.reading.inputs import inputs_of
-from nearkin.workflows.reading.request import ReadingRequest, not_read_files
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable
 from nearkin.workflows.resources import Resources
 
@@ -100,14 +100,14 @@ def thread_files(
             counts=_counts(run.results / TABLE, read, is_of_new_text=options.new_text_only),
             extraction=extraction_counts(read.origins, exceptions),
             damaged_files=texts.damaged_files or None,
-            not_read=not_read_files(resolved.not_read),
+            not_read=resolved.not_read or None,
         )
         if report:
             manifest = run.report(
                 manifest,
                 lambda facts: render_threads_report(facts, _cards(run.results / TABLE), first_exceptions(exceptions)),
             )
-        check_unchanged(sources, has_many=True)
+        check_unchanged(sources)
         return run.finish(manifest)
 
 

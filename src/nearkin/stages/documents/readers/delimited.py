@@ -32,6 +32,7 @@ from nearkin.stages.documents.readers.records import (
     FieldSplitter,
     Records,
     ScannedRecord,
+    legible,
     line_end_in,
     other_number,
     read_records,
@@ -119,9 +120,10 @@ class Csv(DelimitedReader):
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format, or that of load files for the columns of one."""
-        from nearkin.stages.documents.readers.load_records import is_for_review, names_in
+        from nearkin.stages.documents.readers.load_records import dialect_of, is_for_review
 
-        return "load-file" if is_for_review(names_in(head.data)) else "csv"
+        dialect = dialect_of(head.data)
+        return "csv" if dialect is None or not is_for_review(dialect.names) else "load-file"
 
     def splitter(self, delimiter: str | None) -> FieldSplitter:
         """Return the splitter; see `DelimitedReader`."""
@@ -188,15 +190,7 @@ def has_header(head: Head, delimiter: bytes) -> bool:
 
 def _rows(head: Head, splitter: FieldSplitter) -> Iterator[list[str]]:
     rows = (record.fields for record in splitter.scan(head.data, is_all=head.is_all))
-    return islice((_legible(row) for row in rows if row), SAMPLE_RECORDS + 1)
-
-
-def _legible(fields: Sequence[str]) -> list[str]:
-    return [_bytes(value).decode("utf-8", "replace") for value in fields]
-
-
-def _bytes(value: str) -> bytes:
-    return value.encode("utf-8", "surrogateescape")
+    return islice((legible(row) for row in rows if row), SAMPLE_RECORDS + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +242,7 @@ def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple
     if fault is None:
         header = _scanned(records.part(0, 1), splitter)[0]
         if header.fault is None:
-            return _legible(header.fields), records.part(1, len(records))
+            return legible(header.fields), records.part(1, len(records))
         fault = header.fault
     raise SourceError(f"{name}: cannot read the header in line {records.lines[0]}: {fault}.")
 
@@ -318,6 +312,6 @@ def _one_by_one(
         if fault is not None:
             rows.add(line, problem=fault)
             continue
-        fields = [_bytes(value) for value in record.fields]
+        fields = [value.encode("utf-8", "surrogateescape") for value in record.fields]
         layout.add(rows, line, fields, joined_fields([fields[index] for index in layout.text]))
     return rows.batch()

@@ -50,13 +50,7 @@ class JsonLines(LineReader):
         return bool(lines) and lines[0].lstrip().startswith(b"{")
 
     def problem(self, head: Head) -> str | None:
-        """Return the problem of a JSON array, or of objects in several lines."""
-        first, second = ([line.strip() for line in head.first_lines[:2]] + [b"", b""])[:2]
-        if first.startswith(b"{") and first.endswith((b"{", b"[", b",")) and second.startswith(b'"'):
-            return (
-                "each line must be one JSON object, but the first object has several lines. Turn it into JSON Lines, "
-                "for example with: jq -c ."
-            )
+        """Return the problem of a JSON array."""
         if not head.data.lstrip().startswith(b"["):
             return None
         return (

@@ -13,10 +13,8 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import pyarrow as pa
 
@@ -29,24 +27,20 @@ from nearkin.stages.documents.columns import (
     listed_columns,
     sample_of_records,
 )
-from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream, sniffed
 from nearkin.stages.documents.reader import StreamReader, stream_of
 from nearkin.stages.documents.readers.delimited import FieldLayout
 from nearkin.stages.documents.readers.load_records import (
     SEPARATOR,
-    SINGLE_BYTE,
     Dialect,
     LoadRecord,
     columns_of,
     dialect_of,
-    fallback,
+    encoding_of_lines,
     folded_name,
     holds_paths,
     is_for_review,
-    is_utf8_so_far,
-    names_in,
     parent_in,
     records_of,
 )
@@ -58,7 +52,7 @@ from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import joined_fields
 from nearkin.wording import reveal
 
-_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN, _MAX_NAME = 64, 32, 200, 1_024
+_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN = 64, 32, 200
 
 
 class LoadFile(StreamReader):
@@ -73,35 +67,31 @@ class LoadFile(StreamReader):
         >>> LoadFile().begins(Head(data=data, compression="none", is_all=True))
         True
         """
-        dialect = dialect_of(head.data, head.encoding)
+        dialect = dialect_of(head.data)
         return dialect is not None and dialect.separator == SEPARATOR
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format for a header of a load file; a .dat file may be anything."""
-        dialect, names = dialect_of(head.data, head.encoding), names_in(head.data)
+        dialect = dialect_of(head.data)
         if dialect is None:
             is_load_file = False
         elif dialect.is_csv:
-            is_load_file = is_for_review(names)
+            is_load_file = is_for_review(dialect.names)
         else:
-            is_load_file = dialect.separator == SEPARATOR or (len(names) > 1 and columns_of(names).control is not None)
+            has_control = len(dialect.names) > 1 and columns_of(dialect.names).control is not None
+            is_load_file = dialect.separator == SEPARATOR or has_control
         return "load-file" if is_load_file else sniffed(head) or "file"
 
     def evidence(self, head: Head) -> str:
-        """Return the encoding and the delimiters."""
-        dialect = dialect_of(head.data, head.encoding)
-        if dialect is None:
-            return ""
-        is_by_line = head.encoding is not None and is_told_by_line(head.encoding)
-        if is_by_line and not head.mark and is_utf8_so_far(head.data):
-            dialect = replace(dialect, encoding="utf-8")
-        return f": {dialect.in_words()}"
+        """Return the delimiters."""
+        dialect = dialect_of(head.data)
+        return "" if dialect is None else f": {dialect.in_words()}"
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
         """Return the columns of the header, and of the first records."""
-        dialect = dialect_of(head.data, head.encoding)
-        records = [] if dialect is None else _sample_records(head.data, dialect)
-        return sample_of_records(records, header=names_in(head.data)) if records else None
+        dialect = dialect_of(head.data)
+        records = [] if dialect is None else _sample_records(head, dialect, source.encoding)
+        return sample_of_records(records, header=dialect.names) if dialect and records else None
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
         """Return the columns by the names that review tools use; see `Reader`."""
@@ -126,8 +116,8 @@ class LoadFile(StreamReader):
         return Columns(chosen.text, chosen.id, (*guesses, *chosen.guesses))
 
     def encoding(self, encoding: str) -> str:
-        """Return the encoding of the whole file: fields are judged one by one unless it is wide."""
-        return "utf-8" if is_told_by_line(encoding) else encoding
+        """Return the encoding of lines that are not UTF-8."""
+        return encoding_of_lines(encoding)
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents, in the order of the records; SourceError if a column is missing."""
@@ -164,9 +154,10 @@ class LoadFile(StreamReader):
         return digest.hexdigest()
 
 
-def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
+def _sample_records(head: Head, dialect: Dialect, encoding: str) -> list[dict[str, object]]:
     records, names = list[dict[str, object]](), list[str]()
-    for number, record in enumerate(records_of(ByteStream(io.BytesIO(head), "none"), dialect)):
+    stream = ByteStream(io.BytesIO(head.data), "none", encoding=encoding_of_lines(encoding))
+    for number, record in enumerate(records_of(stream, dialect)):
         names = names or record.fields
         if record.fault is None:
             records.append(dict(zip(names, record.fields if number else [""] * len(names), strict=True)))
@@ -206,37 +197,33 @@ class _LoadFile:
 
 def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
     source, head = opened.source, head_of_stream(stream)
-    dialect = dialect_of(head.data, head.encoding)
+    dialect = dialect_of(head.data)
     if dialect is None:
         raise SourceError(
             f"{source.name}: this is not a load file. The first line must have the names of its columns, such as "
             "þDOCIDþ\\x14þTEXTPATHþ."
         )
-    records = records_of(
-        stream, dialect, encoding=fallback(opened.source.encoding), max_bytes=source.max_document_bytes
-    )
+    records = records_of(stream, dialect, max_bytes=source.max_document_bytes)
     header = next(records, None)
     if header is None:
         raise SourceError(f"{source.name} has no header.")
     names, layout = header.fields, FieldLayout.of(header.fields, opened, "TEXTPATH")
     columns, text = columns_of(names), names[layout.text[0]]
-    seen = [str(record[text]) for record in _sample_records(head.data, dialect)[1:]]
+    seen = [str(record[text]) for record in _sample_records(head, dialect, source.encoding)[1:]]
     return _LoadFile(
         records=records, layout=layout, names=names, newline=dialect.newline,
         family=[names.index(name) for name in (columns.parent, columns.begin_family) if name is not None],
-        folder=_text_folder(opened, dialect) if holds_paths(text, seen) else None,
+        folder=_text_folder(source) if holds_paths(text, seen) else None,
     )  # fmt: skip
 
 
-def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
-    source = opened.source
+def _text_folder(source: Source) -> TextFolder:
     if source.path == STDIN and source.text_root is None:
         raise SourceError(
             "-: the text files of a load file on standard input need their folder: name it with --text-root."
         )
     beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
-    is_named = not is_utf8(opened.source.encoding)
-    encoding = opened.source.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
+    encoding = encoding_of_lines(source.encoding)
     return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
 
 
@@ -325,49 +312,3 @@ def _refused(path: str, problem: str, what: str = "its text file") -> RecordFaul
 
 def _shown(path: str) -> str:
     return f"'{reveal(path if len(path) <= _MAX_SHOWN else f'{path[:_MAX_SHOWN]}…')}'"
-
-
-def is_load_file(path: str) -> bool:
-    """Whether a file has the header of a load file."""
-    try:
-        with _beginning(path) as (_, head):
-            return LoadFile().settled(head, None) == "load-file"
-    except (OSError, StreamFault):
-        return False  # reported when it is read
-
-
-def has_texts(path: str) -> bool:
-    """Whether a load file has a column of texts, or of their paths."""
-    with _beginning(path) as (_, head):
-        known = columns_of(names_in(head.data))
-    return known.path is not None or known.text is not None
-
-
-def files_named_in(path: str, folder: str) -> Iterator[str]:
-    """Yield the key of each file in a folder that a load file names as a text or an original."""
-    beside = os.path.dirname(os.path.abspath(path))
-    texts, above = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
-    with _beginning(path) as (stream, head):
-        dialect = dialect_of(head.data, head.encoding)
-        records = iter(()) if dialect is None else records_of(stream, dialect)
-        names = next(records, LoadRecord(1, [])).fields
-        columns = columns_of(names)
-        places = [names.index(name) for name in (columns.path, columns.native, columns.text) if name is not None]
-        for named in (record.fields[place] for record in records if record.fields for place in places):
-            if named.strip() and len(named) <= _MAX_NAME:
-                with suppress(RecordFault):
-                    parts = texts.parts(named)
-                    yield file_key(parts)
-                    yield file_key([*(() if above == os.curdir else above.split(os.sep)), *parts])
-
-
-def file_key(parts: Sequence[str]) -> str:
-    """Return a path without the differences between systems."""
-    return "/".join(map(folded_file_name, parts))
-
-
-@contextmanager
-def _beginning(path: str) -> Iterator[tuple[ByteStream, Head]]:
-    with open(path, "rb", buffering=0) as raw:
-        stream = ByteStream(cast(BinaryIO, raw), "none")
-        yield stream, head_of_stream(stream)

@@ -189,6 +189,14 @@ class _LinesAgain:
         return self.all[self.at - 1]
 
 
+def legible(fields: Sequence[str]) -> list[str]:
+    """Return fields with a replacement for bytes that are not UTF-8."""
+    return [
+        field if field.isascii() else field.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for field in fields
+    ]
+
+
 class FieldSplitter(LineSplitter):
     """Records of fields, as Python's `csv` reads them, strictly.
 
@@ -202,10 +210,6 @@ class FieldSplitter(LineSplitter):
     def __init__(self, delimiter: str, quote: str = '"') -> None:
         self.delimiter, self.quote = delimiter, quote
         self._is_quoted = False
-
-    def unified(self, line: str) -> str:
-        """Return a line as it is to be split."""
-        return line
 
     def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
         """Return why fields that follow the rule for quotes are no record."""
@@ -243,7 +247,7 @@ class FieldSplitter(LineSplitter):
         pieces = data.splitlines(keepends=True)
         if pieces and not is_all and not pieces[-1].endswith(b"\n"):
             pieces.pop()
-        lines = _LinesAgain([self.unified(piece.decode("utf-8", "surrogateescape")) for piece in pieces])
+        lines = _LinesAgain([piece.decode("utf-8", "surrogateescape") for piece in pieces])
         csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
         rows = csv.reader(
             lines, delimiter=self.delimiter, quotechar=self.quote or None, strict=True,

@@ -13,20 +13,19 @@ import pyarrow.compute as pc
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import (
+    INSIDE,
     SAMPLE_ROWS,
     ColumnSample,
     check_column,
     choose_columns,
-    inside_hint,
     is_in_schema,
     listed_columns,
-    objects_of_schema,
     sample_of_table,
 )
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head
-from nearkin.stages.documents.keeping import KeepColumn, check_keep
+from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import Reader
 from nearkin.stages.documents.rows import (
     IdType,
@@ -96,8 +95,6 @@ class TableReader(Reader):
                 columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
                 text, doc_id = columns.text, columns.id
             check_schema(source.name, table.schema, text, doc_id)
-            if keep is not None:
-                check_keep(source.name, _sample(table), keep.name, is_text=False)
             carry = [name if is_in_schema(name, table.schema) else None for name in opened.carry]
             wanted = Wanted(table.schema, text, doc_id, keep, carry)
             ids, row = wanted.ids(), 1
@@ -165,7 +162,7 @@ def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id
     for part in text_names(text, schema.names):
         type_ = check_column(name, "text", part, schema)
         if not holds_characters(type_) and not pa.types.is_null(type_):
-            hint = inside_hint([part], objects_of_schema(schema))
+            hint = INSIDE if pa.types.is_nested(type_) else ""
             raise SourceError(
                 f"{name}: the text must be a column of strings. The column '{part}' holds {type_}. "
                 f"The columns are: {listed_columns(schema.names)}.{hint}"
