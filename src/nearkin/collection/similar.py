@@ -25,7 +25,7 @@ from nearkin.planning.part_recall import PartRecall
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.signatures.similarity_index import interval
-from nearkin.store.schema import profiles
+from nearkin.store.schema import contents
 
 MAX_COMPARED = 20_000
 """Maximum number of texts that a query by Jaccard similarity compares word by word, the nearest signatures first; takes
@@ -137,9 +137,9 @@ def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, toler
     low, high = interval(query_index, tolerance.value) if query_index is not None else (1, 0)
     if query_index is None or low > high:
         return Near(contents=_NOTHING, is_answered=False, similarity_index=query_index)
-    value = profiles.c.similarity_index
+    value = contents.c.similarity_index
     is_near = value.between(max(low, _LEAST), min(high, _MOST))
-    rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
+    rows: Sequence[tuple[int, int]] = seen.connection.execute(select(contents.c.content, value).where(is_near)).all()
     nearest = sorted(rows, key=lambda row: (abs(row[1] - query_index), row[0]))
     return Near(
         contents=np.array([row[0] for row in nearest], np.int64),

@@ -183,7 +183,6 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         rows = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
         digests |= {number: bytes(digest).hex() for number, digest in rows}
         connection.execute(update(contents).where(is_one).values(**BLANK))
-        connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(block)))
     key_table.forget(connection, plan.contents)
     relations.forget(connection)
     passages.forget(connection, plan.contents)
