@@ -150,13 +150,14 @@ class _Check:
         collection, index = self._collection, self._collection.index
         with collection.store.reading() as connection:
             spans = Loads(collection.store).now(connection)
-            checked = index.check(spans)
-            for name, fault in checked.items():
-                difference = fault or index.differs_from_store(connection, spans, name)
+            end = max((span.end for span in spans), default=0)
+            listed = [span for span in index.listed() if span[1] <= end]
+            for span in listed:
+                difference = index.difference(connection, spans, span)
                 if difference is not None and self._differ(difference):
-                    index.forget(name)
+                    index.forget(span)
         if not self._rebuilds:
-            return len(checked)
+            return len(listed)
         collection.settle()
         with collection.snapshot() as seen:
             return len(seen.segments)

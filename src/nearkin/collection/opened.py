@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.stored.load_spans import Loads
-from nearkin.errors import CollectionError, FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
@@ -22,17 +22,12 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.environment import usual_cache
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
-from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
     from nearkin.collection.stored.segment_files import Segment
     from nearkin.collection.stored.segments import Segments
 
 Answer = TypeVar("Answer")
-
-
-class StaleIndexError(Exception):
-    """A segment disagrees with the store, and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +119,9 @@ class OpenedCollection:
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
-        """Return the result of ``ask``; after its `StaleIndexError` try again with a new index."""
-        for is_last in (False, True):
-            with self.snapshot() as seen:
-                try:
-                    return ask(seen)
-                except StaleIndexError as error:
-                    if is_last:
-                        sentence = f"The index and the database of {self.place} disagree: {error}."
-                        raise CollectionError(sentence) from error
-                    warning = f"part of the index is damaged and is rebuilt from the database ({error})"
-                    self.progress.say(WarningMessage(warning))
-                    for segment in seen.segments:
-                        self.index.forget(segment.name)
-        raise CollectionError(f"The index of {self.place} cannot be built.")
+        """Return the result of ``ask`` in a snapshot."""
+        with self.snapshot() as seen:
+            return ask(seen)
 
     def settle(self) -> None:
         """Index what was added, so that the first query need not."""

@@ -307,11 +307,11 @@ class LoadOrigins:
         """Look up the origins of current versions of documents, and what was said of ids that were not stored."""
         self._known = {}
         for block in in_slices(rows):
-            for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(block))):
+            for row in self.connection.execute(select(origins).where(origins.c.row.in_(block))):
                 self._known[row.row] = row.number, row.sha256
         for block in in_slices([name for name in dict.fromkeys(map(as_name, doc_ids)) if name not in self.former]):
             is_former = stored.IS_EXCEPTION & origins.c.doc_id.in_(block)
-            for row in self.connection.execute(stored.with_origins().where(is_former).order_by(origins.c.number)):
+            for row in self.connection.execute(select(origins).where(is_former).order_by(origins.c.number)):
                 self.former.setdefault(row.doc_id, []).append(tuple(row[stored.SOURCE :]))
 
     def take(self, row: int, doc_id: str, origin: stored.OriginValues) -> None:
