@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, exists, func, select, update
@@ -97,12 +96,13 @@ class _Check:
             if self._rebuilds:
                 rebuild_texts(self._collection, texts)
         n_segments = self._check_index()
-        for difference, remake in self._derived() if self._since is None else ():
+        tools = store, self._collection.counting, self._collection.progress
+        for table in (key_table, shingle_table, word_tables) if self._since is None else ():
             with store.reading() as connection:
-                fault = difference(connection)
+                fault = table.difference(connection, *tools)
             if fault is not None and self._differ(fault):
                 with store.writing() as connection:
-                    remake(connection)
+                    table.remake(connection, *tools)
         differing = tuple(self._differing)
         return IntegrityReport(
             n_texts=texts.n_texts,
@@ -161,17 +161,6 @@ class _Check:
         collection.settle()
         with collection.snapshot() as seen:
             return len(seen.segments)
-
-    def _derived(self) -> Iterator[tuple[Callable[[Connection], str | None], Callable[[Connection], object]]]:
-        """Yield, for each kind of derived table, the functions that find a difference from the texts and rebuild it."""
-        store, counting = self._collection.store, self._collection.counting
-        progress = self._collection.progress
-        for table in (key_table, shingle_table):
-            yield (
-                partial(table.difference, store=store, counting=counting, progress=progress),
-                partial(table.remake, store=store, counting=counting, progress=progress),
-            )
-        yield (partial(word_tables.difference, progress=progress), partial(word_tables.remake, progress=progress))
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:

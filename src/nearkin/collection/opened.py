@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,13 +13,14 @@ from sqlalchemy import Connection
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.stored.load_spans import Loads
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.environment import usual_cache
+from nearkin.store.failures import reason_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
 
@@ -40,8 +41,6 @@ class Snapshot:
 
 class OpenedCollection:
     """Store, index and methods that all queries and changes of a collection use."""
-
-    _index: Segments
 
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
@@ -94,22 +93,29 @@ class OpenedCollection:
             raise
         return opened
 
-    @property
+    @cached_property
     def index(self) -> Segments:
         """Segments derived from the store, rebuilt whenever they are missing."""
-        if "_index" not in vars(self):
-            from nearkin.collection.stored.segments import Segments  # a check or a comparison needs none
+        from nearkin.collection.stored.segments import Segments  # a check or a comparison needs none
 
-            made = Segments(
-                self._folder,
-                self.store.facts["collection"],
-                self.counting,
-                is_read_only=self.store.access.is_read_only,
-                database=None if self.place.directory is None else self._folder.with_name(FILE),
+        return Segments(
+            self._folder,
+            self.store.facts["collection"],
+            self.counting,
+            is_read_only=self.store.access.is_read_only,
+            database=None if self.place.directory is None else self._folder.with_name(FILE),
+        )
+
+    def stores(self, what: str, store: Callable[[], object]) -> bool:
+        """Store derived data; False, with a remark, if permission is denied or another process is writing."""
+        try:
+            store()
+        except CollectionError as error:
+            self.progress.say(
+                f"{what} cannot be stored ({reason_of(error)}): they are computed for this call only, which is slower"
             )
-            # in one step, so that threads share the first; a lock might be held when a process forks
-            vars(self).setdefault("_index", made)
-        return self._index
+            return False
+        return True
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

@@ -59,11 +59,6 @@ class DerivedData:
         store.write_facts(connection, {self.name: self.fingerprint, f"{self.name}_end": str(end)})
 
 
-def n_contents(connection: Connection) -> int:
-    """Return one more than the highest number of a content."""
-    return number_after_last(connection, contents.c.content)
-
-
 _STATE: Select[Any] = select(
     *(select(facts.c.value).where(facts.c.name == bindparam(name)).scalar_subquery() for name in ("name", "end")),
     select(func.coalesce(func.max(contents.c.content) + 1, 0)).scalar_subquery(),
@@ -164,7 +159,9 @@ def _missing(connection: Connection, counting: TextCounting) -> MissingKeys | No
         return None
     values, owners, marks, n_keys = list[I64](), list[I64](), list[Marks](), 0
     lowest = connection.execute(select(func.min(contents.c.content)).where(contents.c.content >= first)).scalar_one()
-    end = min(lowest + _CONTENTS_AT_A_TIME, n_contents(connection))  # not the sizes of all texts in each step
+    end = min(
+        lowest + _CONTENTS_AT_A_TIME, number_after_last(connection, contents.c.content)
+    )  # not the sizes of all texts in each step
     for numbers, texts, _ in texts_from(connection, first, Silent(), end):
         keys = keys_of(texts, counting.ignored)
         values.append(keys.values)

@@ -139,6 +139,7 @@ class Segments:
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
+            "format": 1,
             "collection": self._collection,
             "letters": self._counting.letters.fingerprint,
             "signatures": self._counting.signatures,
