@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.key_table import fill_in_steps
 from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
 from nearkin.kernels.letters import LATIN, N_LATIN
@@ -53,6 +54,7 @@ def install(collection: OpenedCollection) -> Installed:
             f"{place} is SQLite, which cannot store functions: nearkin sql install is for PostgreSQL. The tables and "
             "the view indexed_documents can be queried as they are."
         )
+    fill_in_steps(store, collection.counting, collection.progress)  # before others are kept from writing
     with store.writing() as connection:
         shingle_table.keep(connection, store, collection.counting, collection.progress)
         connection.exec_driver_sql(functions(place.schema), execution_options={"no_parameters": True})

@@ -196,7 +196,7 @@ def _stored(
         if now.generation != state.generation:  # texts may have been erased
             ready = examined(connection)
         if now != state:
-            fill(connection, collection.store, collection.counting, collection.progress)
+            fill(connection, collection.store, collection.counting)
             answer = None
         load: Load | None = None
 

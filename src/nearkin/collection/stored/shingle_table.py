@@ -55,7 +55,7 @@ def keep(connection: Connection, store: Store, counting: TextCounting, progress:
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress | None = None) -> None:
     """Store the missing sets and keys, inside a write transaction."""
     progress = progress or Silent()
-    key_table.fill(connection, store, counting, progress)
+    key_table.fill(connection, store, counting)
     first, last = SETS.end(connection) or 0, number_after_last(connection, contents.c.content)
     if first == last:
         return
