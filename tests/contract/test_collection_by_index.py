@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from made_up_prose import Prose
-from nearkin.collection.stored.profiles import COLUMNS
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.stages.features.letters import LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
-from nearkin.store.schema import LETTERS
 from places import refused_before_any_database
 
 INDEX = SimilarityIndex.parse("1B:k=3")
@@ -31,39 +27,21 @@ def collection(place, documents):
         yield collection
 
 
-def profiles(place) -> list[tuple[object, ...]]:
-    table = f"{place.schema}.profiles" if place.server else "profiles"
-    return place.rows(f"SELECT content, {', '.join(COLUMNS)} FROM {table} ORDER BY content")
-
-
 # -- what is stored ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alphabet", ["universal", "latin"])
-def test_every_text_has_its_profile(place, documents, alphabet):
-    with place.open(alphabet=alphabet, similarity_index=INDEX) as collection:
+def test_every_text_has_its_index(place, documents):
+    with place.open(similarity_index=INDEX) as collection:
         collection.add(documents[:40])
         collection.add(documents)
         numbers = {collection.document(doc_id).content: text for doc_id, text in documents}
     texts = pa.array([numbers[i] for i in range(len(numbers))], pa.large_string())
-    indexes, letters = INDEX.index(texts), LetterCounts(alphabet).count(texts)
-    stored = profiles(place)
-    assert [row[0] for row in stored] == list(range(len(numbers)))
-    for row, text in zip(stored, texts.to_pylist(), strict=True):
-        told = dict(zip(("content", *COLUMNS), row, strict=True))
-        i = told["content"]
-        assert told["similarity_index"] == (int(indexes.values[i]) if indexes.has_value[i] else None)
-        if not letters.is_counted[i]:
-            assert {told[name] for name in COLUMNS[1:]} == {None}
-            continue
-        assert told["squared_length"] == int((letters.counts[i].astype(np.int64) ** 2).sum())
-        assert told["length"] == int(np.sqrt(told["squared_length"]))
-        assert [told[f"n_{letter}"] for letter in LETTERS] == [text.count(letter) for letter in LETTERS]
-        others = [told[f"n_other_{place}"] for place in (1, 2, 3, 4)]
-        if alphabet == "latin" or text.isascii():
-            assert others == [0, 0, 0, 0]
-        else:  # other letters may share their buckets
-            assert all(n >= text.count(letter) > 0 for n, letter in zip(others, "оеаи", strict=True))
+    indexes = INDEX.index(texts)
+    table = f"{place.schema}.contents" if place.server else "contents"
+    assert place.rows(f"SELECT content, similarity_index FROM {table} ORDER BY content") == [
+        (i, value if has else None)
+        for i, (value, has) in enumerate(zip(indexes.values.tolist(), indexes.has_value, strict=True))
+    ]
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------

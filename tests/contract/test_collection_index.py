@@ -216,7 +216,7 @@ def test_a_store_put_back_from_an_older_copy(place):
 
 
 def test_a_segment_that_says_what_the_store_does_not(filled):
-    """Its checksums are right, and it is wrong: a distance that only the segment has is noticed when it is told."""
+    """Its checksums are right, and it is wrong: fsck compares it with the store, and makes it again."""
     place, right = filled
     first, second = segments_of(place)
     made_from = json.loads((second / MANIFEST).read_text())["made_from"]
@@ -226,7 +226,9 @@ def test_a_segment_that_says_what_the_store_does_not(filled):
     words = np.load(second / "words.npy")
     shutil.rmtree(second)
     save(Segment(40, 50, lambda: RangeSegment.build(vectors), words, np.ones(10, bool)), place.segments, made_from)
-    check(place, right)
+    with place.open() as collection:
+        assert len(collection.fsck().rebuilt) == 1
+    check(place, right, is_told=None)
 
 
 # -- where nothing can be written -------------------------------------------------------------------------------------

@@ -148,8 +148,7 @@ def test_a_collection_of_another_format_is_refused(place: SomePlace) -> None:
     [
         "UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0",
         "UPDATE contents SET signature = NULL WHERE content = 0",
-        "UPDATE profiles SET length = 7, similarity_index = 7 WHERE content = 1",
-        "DELETE FROM profiles WHERE content = 2",
+        "UPDATE contents SET similarity_index = 7 WHERE content = 1",
         "DELETE FROM check_keys WHERE content = 0",
         "UPDATE check_keys SET key = key + 1 WHERE content = 0",
         "UPDATE checked_contents SET n_samples = n_samples + 1 WHERE content = 1",

@@ -146,7 +146,7 @@ def test_whoever_may_only_read_can_ask(collection, place, ask):
     assert ask("SELECT * FROM @similar_by_letters(%s, 0.05)", ODD)
     assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
     ask("SELECT * FROM @similar_by_index(5)")
-    assert failed(ask, "DELETE FROM @profiles")[0] == "42501"
+    assert failed(ask, "DELETE FROM @origins")[0] == "42501"
     ask("RESET ROLE")
 
 

@@ -100,6 +100,28 @@ def test_a_collection_whose_adding_is_killed_again_and_again(seed, place, tmp_pa
         assert all(collection.text(one["id"]) == one["text"] for part in PARTS for one in part)
 
 
+@pytest.mark.parametrize("seed", seeds(1, 25))
+def test_checks_that_are_killed_again_and_again(seed, place, tmp_path):
+    """Each document whose answer arrived is stored, once; sending the stream again stores the rest."""
+    chance, stream = random.Random(seed), tmp_path / "stream.jsonl"
+    texts = {one["id"]: f"{one['text']} {one['id']}" for part in PARTS for one in part}
+    stream.write_text("".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items()))
+    arguments = ("check", place.address, stream, "--jsonl", "--store", "-q")
+    acknowledged = set[str]()
+    for delay_s in (*(chance.uniform(0.05, 0.8) for _ in range(4)), 60):
+        out, _, _ = killed_after(delay_s, *arguments).out.rpartition("\n")
+        acknowledged |= {answer["id"] for answer in map(json.loads, out.splitlines()) if answer["is_stored"]}
+        if acknowledged:
+            with place.open(create=False) as collection:
+                stored = collection.documents().table["doc_id"].to_pylist()
+                assert acknowledged <= set(stored) <= texts.keys()
+                assert len(stored) == len(set(stored)) == collection.info().n_versions
+    assert acknowledged == texts.keys()
+    with place.open(create=False) as collection:
+        assert collection.fsck().is_whole
+        assert {doc_id: collection.text(doc_id) for doc_id in texts} == texts
+
+
 DECIDING: list[tuple[str, tuple[str, ...], int]] = [
     ("tag", ("responsive=yes", "d00", "d02", "d05"), 3),
     ("tag", ("responsive=no", "d02", "d07"), 2),

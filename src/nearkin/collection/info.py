@@ -12,7 +12,7 @@ from nearkin.collection.stored.documents import is_removed
 from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.stages.documents.members import is_ocr
 from nearkin.store.bulk import n_rows
-from nearkin.store.schema import contents, documents, loads, origins, profiles, purges, waves
+from nearkin.store.schema import contents, documents, loads, origins, purges, waves
 from nearkin.tabular import AnswerRecord
 
 
@@ -94,9 +94,8 @@ def info(collection: OpenedCollection) -> Info:
 def _counted(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
     found_waves = waves_of(connection)  # first, because it refuses loads and documents that are damaged
 
-    n_texts, size_bytes = connection.execute(
-        select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
-    ).one()
+    figures = func.count(), func.sum(contents.c.n_bytes), func.count(contents.c.similarity_index)
+    n_texts, size_bytes, n_indexed = connection.execute(select(*figures).select_from(contents)).one()
     n_erased = n_rows(connection, purges)
     return Info(
         place=place,
@@ -113,7 +112,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         waves=found_waves,
         n_segments=n_segments,
         similarity_index=facts["index"],
-        n_indexed=int(connection.execute(select(func.count(profiles.c.similarity_index))).scalar_one()),
+        n_indexed=n_indexed,
         ignored=facts.get("ignored"),
         **_of_extraction(connection),
     )

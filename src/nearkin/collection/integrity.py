@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, exists, func, select, update
@@ -13,16 +12,15 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import key_table, shingle_table, word_tables
-from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
+from nearkin.collection.stored.contents import MEASURED, faults_of_purges, measured, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
 from nearkin.collection.stored.load_spans import LoadDigest, Loads
-from nearkin.collection.stored.profiles import COLUMNS, MEASURED, Profile, measured
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
-from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.schema import contents, documents, loads, profiles
+from nearkin.store.bulk import in_slices
+from nearkin.store.schema import contents, documents, loads
 from nearkin.store.upkeep import database_faults, has_page_checksums
 from nearkin.tabular import AnswerRecord
 
@@ -92,18 +90,19 @@ class _Check:
             faults += [*_faults_of_loads(connection), *faults_of_purges(connection)]
             texts = check_texts(connection, self._collection, self._threads, first)
             damaged = documents_with(connection, texts.lost)
-            has_strays, with_checksums = has_stray_profiles(connection), has_page_checksums(connection)
-        if texts.wrong or has_strays:
-            self._differ(f"counts, signatures or indexes of {counted(max(1, len(texts.wrong)), 'text')}")
+            with_checksums = has_page_checksums(connection)
+        if texts.wrong:
+            self._differ(f"counts, signatures or indexes of {counted(len(texts.wrong), 'text')}")
             if self._rebuilds:
                 rebuild_texts(self._collection, texts)
         n_segments = self._check_index()
-        for difference, remake in self._derived() if self._since is None else ():
+        tools = store, self._collection.counting, self._collection.progress
+        for table in (key_table, shingle_table, word_tables) if self._since is None else ():
             with store.reading() as connection:
-                fault = difference(connection)
+                fault = table.difference(connection, *tools)
             if fault is not None and self._differ(fault):
                 with store.writing() as connection:
-                    remake(connection)
+                    table.remake(connection, *tools)
         differing = tuple(self._differing)
         return IntegrityReport(
             n_texts=texts.n_texts,
@@ -151,27 +150,17 @@ class _Check:
         collection, index = self._collection, self._collection.index
         with collection.store.reading() as connection:
             spans = Loads(collection.store).now(connection)
-            checked = index.check(spans)
-            for name, fault in checked.items():
-                difference = fault or index.differs_from_store(connection, spans, name)
+            end = max((span.end for span in spans), default=0)
+            listed = [span for span in index.listed() if span[1] <= end]
+            for span in listed:
+                difference = index.difference(connection, spans, span)
                 if difference is not None and self._differ(difference):
-                    index.forget(name)
+                    index.forget(span)
         if not self._rebuilds:
-            return len(checked)
+            return len(listed)
         collection.settle()
         with collection.snapshot() as seen:
             return len(seen.segments)
-
-    def _derived(self) -> Iterator[tuple[Callable[[Connection], str | None], Callable[[Connection], object]]]:
-        """Yield, for each kind of derived table, the functions that find a difference from the texts and rebuild it."""
-        store, counting = self._collection.store, self._collection.counting
-        progress = self._collection.progress
-        for table in (key_table, shingle_table):
-            yield (
-                partial(table.difference, store=store, counting=counting, progress=progress),
-                partial(table.remake, store=store, counting=counting, progress=progress),
-            )
-        yield (partial(word_tables.difference, progress=progress), partial(word_tables.remake, progress=progress))
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:
@@ -210,11 +199,11 @@ AT_A_TIME = 512
 
 @dataclass(slots=True)
 class TextFindings:
-    """Damage of stored texts: contents ``lost``, and the correct profile and columns, or None, of ``wrong`` ones."""
+    """Damage of stored texts: contents ``lost``, and the correct columns of ``wrong`` ones."""
 
     n_texts: int = 0
     lost: list[int] = field(default_factory=list)
-    wrong: dict[int, tuple[dict[str, object] | None, Profile]] = field(default_factory=dict)
+    wrong: dict[int, dict[str, object]] = field(default_factory=dict)
 
     def take(self, other: TextFindings) -> None:
         """Add the findings of more texts."""
@@ -236,9 +225,7 @@ def check_texts(connection: Connection, collection: OpenedCollection, threads: i
     progress.start("fsck", n_texts, "documents")
 
     def batches() -> Iterator[Sequence[Any]]:
-        columns: list[Any] = [contents, profiles.c.content.label("profiled"), *(profiles.c[name] for name in COLUMNS)]
-        joined = contents.outerjoin(profiles, contents.c.content == profiles.c.content)
-        query = select(*columns).select_from(joined).order_by(contents.c.content).limit(AT_A_TIME)
+        query = select(contents).order_by(contents.c.content).limit(AT_A_TIME)
         rows = connection.execute(query.where(is_wanted)).all()
         while rows:
             yield rows
@@ -264,30 +251,20 @@ def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
             findings.lost.append(row.content)
     if not texts:
         return findings
-    for row, columns, profile in zip(whole, *measured(strings(texts), counting), strict=True):
+    for row, columns in zip(whole, measured(strings(texts), counting), strict=True):
         right = dict(zip(MEASURED, columns, strict=True))
         stored = {name: getattr(row, name) for name in MEASURED}
-        is_right = {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} == right
-        is_profiled = row.profiled is not None and tuple(getattr(row, name) for name in COLUMNS) == profile
-        if not (is_right and is_profiled):
-            findings.wrong[row.content] = None if is_right else right, profile
+        if {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} != right:
+            findings.wrong[row.content] = right
     return findings
 
 
 def rebuild_texts(collection: OpenedCollection, findings: TextFindings) -> None:
     """Store the right derived data."""
     with collection.store.writing() as connection:
-        is_there = exists().where(contents.c.content == profiles.c.content)
-        connection.execute(profiles.delete().where(~is_there))
-        for block in in_slices(list(findings.wrong)):
-            connection.execute(profiles.delete().where(profiles.c.content.in_(block)))
-        rows = [(number, *profile) for number, (_, profile) in findings.wrong.items()]
-        insert_rows(connection, profiles, list(zip(*rows, strict=True)))
-        of_segments = {number: right for number, (right, _) in findings.wrong.items() if right is not None}
-        for number, right in of_segments.items():
+        for number, right in findings.wrong.items():
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
-        if of_segments:  # otherwise the data that segments are built from was correct
-            collection.store.raise_generation(connection)
+        collection.store.raise_generation(connection)
 
 
 def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:
@@ -297,9 +274,3 @@ def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str,
     for condition in (is_missing, *(documents.c.content.in_(block) for block in in_slices(numbers))):
         rows += connection.execute(query.where(condition))
     return tuple(f"{doc_id} (version {version})" for _, doc_id, version in sorted(rows))
-
-
-def has_stray_profiles(connection: Connection) -> bool:
-    """Whether there is a profile without its text."""
-    is_there = exists().where(contents.c.content == profiles.c.content)
-    return connection.execute(select(profiles.c.content).where(~is_there).limit(1)).first() is not None

@@ -12,9 +12,8 @@ from sqlalchemy import Connection
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocument, StoredDocument
-from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.contents import Content, contents_of, similarity_indexes
 from nearkin.collection.stored.documents import document
-from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import Shares, in_lots, shares, word_sets
 from nearkin.records import U64
 from nearkin.stages.differences.comparing import compare_texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,19 +20,15 @@ from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store.environment import usual_cache
+from nearkin.store.failures import reason_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
-from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
     from nearkin.collection.stored.segment_files import Segment
     from nearkin.collection.stored.segments import Segments
 
 Answer = TypeVar("Answer")
-
-
-class StaleIndexError(Exception):
-    """A segment disagrees with the store, and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +41,6 @@ class Snapshot:
 
 class OpenedCollection:
     """Store, index and methods that all queries and changes of a collection use."""
-
-    _index: Segments
 
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
@@ -99,22 +93,29 @@ class OpenedCollection:
             raise
         return opened
 
-    @property
+    @cached_property
     def index(self) -> Segments:
         """Segments derived from the store, rebuilt whenever they are missing."""
-        if "_index" not in vars(self):
-            from nearkin.collection.stored.segments import Segments  # a check or a comparison needs none
+        from nearkin.collection.stored.segments import Segments  # a check or a comparison needs none
 
-            made = Segments(
-                self._folder,
-                self.store.facts["collection"],
-                self.counting,
-                is_read_only=self.store.access.is_read_only,
-                database=None if self.place.directory is None else self._folder.with_name(FILE),
+        return Segments(
+            self._folder,
+            self.store.facts["collection"],
+            self.counting,
+            is_read_only=self.store.access.is_read_only,
+            database=None if self.place.directory is None else self._folder.with_name(FILE),
+        )
+
+    def stores(self, what: str, store: Callable[[], object]) -> bool:
+        """Store derived data; False, with a remark, if permission is denied or another process is writing."""
+        try:
+            store()
+        except CollectionError as error:
+            self.progress.say(
+                f"{what} cannot be stored ({reason_of(error)}): they are computed for this call only, which is slower"
             )
-            # in one step, so that threads share the first; a lock might be held when a process forks
-            vars(self).setdefault("_index", made)
-        return self._index
+            return False
+        return True
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -124,20 +125,9 @@ class OpenedCollection:
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
-        """Return the result of ``ask``; after its `StaleIndexError` try again with a new index."""
-        for is_last in (False, True):
-            with self.snapshot() as seen:
-                try:
-                    return ask(seen)
-                except StaleIndexError as error:
-                    if is_last:
-                        sentence = f"The index and the database of {self.place} disagree: {error}."
-                        raise CollectionError(sentence) from error
-                    warning = f"part of the index is damaged and is rebuilt from the database ({error})"
-                    self.progress.say(WarningMessage(warning))
-                    for segment in seen.segments:
-                        self.index.forget(segment.name)
-        raise CollectionError(f"The index of {self.place} cannot be built.")
+        """Return the result of ``ask`` in a snapshot."""
+        with self.snapshot() as seen:
+            return ask(seen)
 
     def settle(self) -> None:
         """Index what was added, so that the first query need not."""

@@ -9,11 +9,15 @@ from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.key_table import fill_in_steps
 from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
-from nearkin.store.schema import PROJECTIONS
+from nearkin.kernels.letters import LATIN, N_LATIN
+from nearkin.kernels.plain.mixing import mix
 from nearkin.tabular import AnswerRecord
 
+_PLACES = (*map(LATIN.index, "etaoinsr"), *(N_LATIN + (mix(ord(letter)) >> 58) for letter in "оеаи"))
+"""Letters whose counts an index has, four of them Cyrillic: two vectors differ in each by at most their distance."""
 FUNCTIONS = (
     "similar_by_jaccard(id text, threshold numeric)",
     "near_duplicates(id text, measure text, threshold numeric)",
@@ -27,7 +31,7 @@ FUNCTIONS = (
     "letter_counts(bytea)",
 )
 VIEWS = ("indexed_documents", "near_duplicate_pairs", "group_of_documents")
-TABLES = ("documents", "contents", "profiles", "shingles", "check_keys")
+TABLES = ("documents", "contents", "shingles", "check_keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,7 @@ def install(collection: OpenedCollection) -> Installed:
             f"{place} is SQLite, which cannot store functions: nearkin sql install is for PostgreSQL. The tables and "
             "the view indexed_documents can be queried as they are."
         )
+    fill_in_steps(store, collection.counting, collection.progress)  # before others are kept from writing
     with store.writing() as connection:
         shingle_table.keep(connection, store, collection.counting, collection.progress)
         connection.exec_driver_sql(functions(place.schema), execution_options={"no_parameters": True})
@@ -66,11 +71,15 @@ def install(collection: OpenedCollection) -> Installed:
 
 def functions(schema: str) -> str:
     """Return the statements that create functions and views in a schema; they can be run again."""
-    conditions = "\n              ".join(
-        f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
+    conditions = (
+        f"AND letter_count(c.counts, {place}) BETWEEN letter_count(own.counts, {place}) - reach "
+        f"AND letter_count(own.counts, {place}) + reach"
+        for place in _PLACES
     )
+    counts = [f"{{schema}}.letter_count(counts, {place})" for place in _PLACES]
     text = files(__package__).joinpath("plain_sql.sql").read_text("utf-8")
-    text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(LIMITS["index"].highest))
+    text = text.replace("{conditions}", "\n              ".join(conditions))
+    text = text.replace("{letter_counts}", ", ".join(counts)).replace("{max_tolerance}", str(LIMITS["index"].highest))
     for measure, limit in LIMITS.items():
         text = text.replace(f"{{rule of {measure}}}", limit.rule)
     return text.replace("{schema}", schema)

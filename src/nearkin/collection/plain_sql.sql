@@ -57,6 +57,26 @@ $function$;
 COMMENT ON FUNCTION {schema}.squared_distance(bytea, bytea) IS
     'The square of the Euclidean distance between two contents.counts, exact.';
 
+CREATE OR REPLACE FUNCTION {schema}.letter_count(counts bytea, place integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $function$
+    SELECT CASE WHEN octet_length(counts) <= 4 * place THEN 0
+        ELSE get_byte(counts, 4 * place) + 256 * get_byte(counts, 4 * place + 1)
+            + 65536 * get_byte(counts, 4 * place + 2) + 16777216 * get_byte(counts, 4 * place + 3)::bigint
+        END
+$function$;
+COMMENT ON FUNCTION {schema}.letter_count(bytea, integer) IS 'One number of contents.counts.';
+
+CREATE OR REPLACE FUNCTION {schema}.letters_length(counts bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
+    SELECT coalesce(floor(sqrt(sum((get_byte(counts, byte) + 256 * get_byte(counts, byte + 1)
+        + 65536 * get_byte(counts, byte + 2) + 16777216 * get_byte(counts, byte + 3)::bigint)::double precision ^ 2))), 0)
+    FROM generate_series(0, octet_length(counts) - 4, 4) AS byte
+$function$;
+COMMENT ON FUNCTION {schema}.letters_length(bytea) IS 'The length of the vector of contents.counts, rounded down.';
+
+CREATE INDEX IF NOT EXISTS contents_by_letters ON {schema}.contents
+    ({schema}.letters_length(counts), {letter_counts}) WHERE is_counted;
+
 CREATE OR REPLACE FUNCTION {schema}.refuse_gamma(gamma numeric, asker text, asked text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog AS $function$
 BEGIN
@@ -81,23 +101,23 @@ DECLARE
     reach bigint;
 BEGIN
     PERFORM refuse_gamma(gamma, 'near_contents_by_letters', 'CONTENT');
-    SELECT p.*, c.counts INTO own FROM profiles p JOIN contents c ON c.content = p.content WHERE p.content = asked;
+    SELECT c.counts, c.is_counted, letters_length(c.counts) AS length INTO own FROM contents c WHERE c.content = asked;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    IF own.length IS NULL THEN  -- too few letters: like its equals only
+    IF NOT own.is_counted THEN  -- too few letters: like its equals only
         RETURN QUERY SELECT asked, NULL::bigint;
         RETURN;
     END IF;
-    most := floor(gamma * gamma * own.squared_length);
+    most := floor(gamma * gamma * squared_distance(own.counts, ''));
     reach := least(ceil(gamma * (own.length + 1)), 2147483648);
     RETURN QUERY
         SELECT found.content, found.square
         FROM (
-            SELECT p.content, squared_distance(c.counts, own.counts) AS square
-            FROM profiles p
-            JOIN contents c ON c.content = p.content
-            WHERE p.length BETWEEN own.length - reach - 1 AND own.length + reach + 1
+            SELECT c.content, squared_distance(c.counts, own.counts) AS square
+            FROM contents c
+            WHERE c.is_counted
+              AND letters_length(c.counts) BETWEEN own.length - reach - 1 AND own.length + reach + 1
               {conditions}
             OFFSET 0  -- the distance is worked out once
         ) AS found
@@ -120,7 +140,7 @@ DECLARE
 BEGIN
     PERFORM refuse_gamma(gamma, 'similar_by_letters', '''ID''');
     own := asked_document(asked, 'similar_by_letters');
-    SELECT p.squared_length INTO own_square FROM profiles p WHERE p.content = own.content;
+    SELECT squared_distance(c.counts, '') INTO own_square FROM contents c WHERE c.content = own.content AND c.is_counted;
     IF own_square IS NULL THEN
         RAISE NOTICE 'The document % has too few letters to be compared: only identical texts are listed.',
             quote_literal(asked);
@@ -196,7 +216,7 @@ COMMENT ON FUNCTION {schema}.letter_distance(bigint, bigint) IS
 
 CREATE OR REPLACE FUNCTION {schema}.relative_distance(a bigint, b bigint) RETURNS double precision
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
-    SELECT letter_distance(a, b) / sqrt(squared_length::double precision) FROM profiles WHERE content = a
+    SELECT letter_distance(a, b) / sqrt(squared_distance(counts, '')::double precision) FROM contents WHERE content = a
 $function$;
 COMMENT ON FUNCTION {schema}.relative_distance(bigint, bigint) IS
     'The same as a share of the length of the first.';

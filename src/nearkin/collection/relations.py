@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 
 import msgspec
@@ -14,7 +15,6 @@ from nearkin.collection.counting import NORMALISE
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import in_lots, lengths_of, some_at_a_time
-from nearkin.errors import CollectionError
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
@@ -23,7 +23,6 @@ from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import COPY, N_SHOWN, RULES_NUMBER, MemberComparison, compare
 from nearkin.stages.features.shingles import Words
 from nearkin.store.bulk import in_slices, insert_rows, n_rows
-from nearkin.store.failures import reason_of
 from nearkin.store.schema import relations
 from nearkin.store.store import Store
 
@@ -108,24 +107,11 @@ def relations_of(
             missing = _computed(connection, new)
         left -= len(missing)
         if missing and is_stored:
-            is_stored = _is_written(collection, missing)
+            is_stored = collection.stores("the relations of texts", partial(_write, collection.store, missing))
         related |= missing
         for pair in lot:
             if pair in related:
                 yield pair, related[pair]
-
-
-def _is_written(collection: OpenedCollection, related: Mapping[Pair, RelatedText]) -> bool:
-    try:
-        with collection.store.writing() as connection:
-            _write(connection, collection.store, related)
-    except CollectionError as error:  # permission is denied, or another process is writing
-        collection.progress.say(
-            f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
-            "which is slower"
-        )
-        return False
-    return True
 
 
 def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
@@ -170,18 +156,18 @@ def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, Relat
     return by_pair
 
 
-def _write(connection: Connection, store: Store, related: Mapping[Pair, RelatedText]) -> None:
-    """Store relations, in a write transaction, over those of another process."""
-    if not _are_right(connection, store):
-        connection.execute(relations.delete())
-        store.write_facts(connection, {_METHOD: FINGERPRINT})
-    by_principal = groupby(sorted(related), key=lambda pair: pair[0])
-    for principal, of_one in by_principal:
-        for block in in_slices([content for _, content in of_one]):
-            is_one = (relations.c.principal == principal) & relations.c.content.in_(block)
-            connection.execute(relations.delete().where(is_one))
-    rows = [(*pair, _packed(relation)) for pair, relation in related.items()]
-    insert_rows(connection, relations, list(zip(*rows, strict=True)))
+def _write(store: Store, related: Mapping[Pair, RelatedText]) -> None:
+    """Store relations over those of another process."""
+    with store.writing() as connection:
+        if not _are_right(connection, store):
+            connection.execute(relations.delete())
+            store.write_facts(connection, {_METHOD: FINGERPRINT})
+        for principal, of_one in groupby(sorted(related), key=lambda pair: pair[0]):
+            for block in in_slices([content for _, content in of_one]):
+                is_one = (relations.c.principal == principal) & relations.c.content.in_(block)
+                connection.execute(relations.delete().where(is_one))
+        rows = [(*pair, _packed(relation)) for pair, relation in related.items()]
+        insert_rows(connection, relations, list(zip(*rows, strict=True)))
 
 
 def forget(connection: Connection) -> None:

@@ -158,7 +158,17 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"
 
 
-_INTEGERS = {"activity", "group", "group_was", "line", "similarity_index", "size_bytes", "undoes", "undone_by"}
+_INTEGERS = {
+    "activity",
+    "group",
+    "group_was",
+    "line",
+    "number",
+    "similarity_index",
+    "size_bytes",
+    "undoes",
+    "undone_by",
+}
 _NUMBERS = {"contained", "contains", "distance", "edit_similarity", "jaccard", "relative_distance", "relevance"}
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candidates_by_keys
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.measuring import compare_with, verified
-from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document, sizes_of_current
@@ -25,7 +25,7 @@ from nearkin.planning.part_recall import PartRecall
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.stages.signatures.similarity_index import interval
-from nearkin.store.schema import profiles
+from nearkin.store.schema import contents
 
 MAX_COMPARED = 20_000
 """Maximum number of texts that a query by Jaccard similarity compares word by word, the nearest signatures first; takes
@@ -137,9 +137,9 @@ def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, toler
     low, high = interval(query_index, tolerance.value) if query_index is not None else (1, 0)
     if query_index is None or low > high:
         return Near(contents=_NOTHING, is_answered=False, similarity_index=query_index)
-    value = profiles.c.similarity_index
+    value = contents.c.similarity_index
     is_near = value.between(max(low, _LEAST), min(high, _MOST))
-    rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
+    rows: Sequence[tuple[int, int]] = seen.connection.execute(select(contents.c.content, value).where(is_near)).all()
     nearest = sorted(rows, key=lambda row: (abs(row[1] - query_index), row[0]))
     return Near(
         contents=np.array([row[0] for row in nearest], np.int64),
@@ -213,19 +213,6 @@ def documents_among(
         n_found -= int(leave_out.content in answer.contents)
         documents = [candidate for candidate in documents if candidate != leave_out][:limit]
     compared = compare_with(seen.connection, collection.counting, query, documents, answer.shares)
-    _check(compared, tolerance)
     return [
         replace(candidate, is_letters_only=is_letters_only(candidate.jaccard, tolerance)) for candidate in compared
     ], n_found
-
-
-def _check(similar: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
-    """Compute every distance again from the store, so that a damaged index never appears in a result."""
-    if tolerance.measure != "letters":
-        return  # computed from the store
-    most = tolerance.value * (1 + 1e-12)
-    for measured in similar:
-        distance = measured.relative_distance
-        is_copy = distance is None and measured.is_same_text
-        if not is_copy and (distance is None or distance > most):
-            raise StaleIndexError(f"{measured.document} is at {distance}, beyond {tolerance}")

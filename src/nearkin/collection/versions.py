@@ -19,9 +19,8 @@ from nearkin.collection.relations import relations_of
 from nearkin.collection.similar import documents_among, near, prepare
 from nearkin.collection.stored.contents import contents_of, purged_contents, stored_text
 from nearkin.collection.stored.documents import current_documents, document, documents_by_row
-from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
+from nearkin.collection.tolerance import ALL, Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
-from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
@@ -158,7 +157,7 @@ def versions(
         )
         force = None
         if dated is not None:
-            every = _all(connection, answer.contents)
+            every, _ = current_documents(connection, answer.contents.tolist(), ALL)
             if tolerance.measure == "letters":  # like letters do not make a version
                 measured = compare_with(connection, counting, query, every)
                 every = [
@@ -175,11 +174,14 @@ def versions(
             document=queried,
             tolerance=tolerance,
             versions=tuple(
-                _version(
-                    candidate,
-                    queried,
-                    compared.get((candidate.document.content, _is_older(candidate.document, queried))),
-                    force,
+                Version(
+                    similar=candidate,
+                    relation="",
+                    filled_in="",
+                    date=None if force is None else force.date_of(candidate.document),
+                    is_in_force=force is not None and candidate.document in force.documents,
+                    is_older=(is_older := _is_older(candidate.document, queried)),
+                    change=compared.get((candidate.document.content, is_older)),
                 )
                 for candidate in alike
             ),
@@ -229,11 +231,6 @@ def _with_relations(collection: OpenedCollection, answer: Versions) -> Iterator[
             yield listed
 
 
-def _all(connection: Connection, contents: I64) -> Sequence[results.StoredDocument]:
-    current, _ = current_documents(connection, contents.tolist(), 2**62)
-    return current
-
-
 _FILLED_IN = {"principal": "document", "member": "version"}
 
 
@@ -244,20 +241,3 @@ def _order(similar: results.SimilarDocument, tolerance: Tolerance) -> tuple[floa
     if tolerance.measure == "containment":
         return -max(similar.contained, similar.contains), -similar.jaccard
     return -similar.jaccard, -edit
-
-
-def _version(
-    similar: results.SimilarDocument,
-    stored_document: results.StoredDocument,
-    change: TextChange | None,
-    force: InForce | None,
-) -> Version:
-    return Version(
-        similar=similar,
-        relation="",
-        filled_in="",
-        date=None if force is None else force.date_of(similar.document),
-        is_in_force=force is not None and similar.document in force.documents,
-        is_older=_is_older(similar.document, stored_document),
-        change=change,
-    )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import (
+    BigInteger,
     BindParameter,
     Column,
     ColumnElement,
@@ -31,7 +32,6 @@ MAX_NAMED = 4_096
 Columns = Sequence[Sequence[Any]]
 
 _HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0), b"\xff\xff"
-_FIELD = ("length", ">i4"), ("value", ">i8")
 
 
 def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
@@ -123,17 +123,18 @@ def as_name(text: str) -> str:
 
 
 def insert_integers(connection: Connection, table: Table, columns: Sequence[NDArray[np.int64]]) -> None:
-    """Insert rows into BIGINT columns, without a Python object per number where possible."""
+    """Insert rows into BIGINT and INTEGER columns, without a Python object per number where possible."""
     if not len(columns[0]):
         return
     if connection.dialect.name == "sqlite":
         insert_rows(connection, table, [column.tolist() for column in columns])
         return
-    fields = [("width", ">i2"), *((f"{part}_{i}", kind) for i in range(len(columns)) for part, kind in _FIELD)]
-    rows = np.zeros(len(columns[0]), np.dtype(fields))
+    sizes = [8 if isinstance(column.type, BigInteger) else 4 for column in table.columns]
+    fields = [field for i, size in enumerate(sizes) for field in ((f"size_{i}", ">i4"), (f"value_{i}", f">i{size}"))]
+    rows = np.zeros(len(columns[0]), np.dtype([("width", ">i2"), *fields]))
     rows["width"] = len(columns)
-    for i, column in enumerate(columns):
-        rows[f"length_{i}"], rows[f"value_{i}"] = 8, column
+    for i, (size, column) in enumerate(zip(sizes, columns, strict=True)):
+        rows[f"size_{i}"], rows[f"value_{i}"] = size, column
     with _copying_into(connection, table) as copy:
         copy.write(b"".join((_HEADER, rows.tobytes(), _TRAILER)))
 

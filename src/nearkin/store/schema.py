@@ -79,9 +79,13 @@ contents = sa.Table(
     _value("is_counted", sa.Boolean, "False: too few letters; only signatures are compared."),
     _value("counts", sa.LargeBinary, "Letter counts, uint32, little-endian, without the zeros at the end."),
     sa.Column("signature", sa.LargeBinary, comment="Bits for the search by words; null: no words."),
+    sa.Column("similarity_index", sa.BigInteger, comment="Null: too few words."),
     _value("text", sa.LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
     comment="Distinct texts, in order of arrival.",
 )
+sa.Index(
+    "contents_by_similarity_index", contents.c.similarity_index, contents.c.content
+)  # a covering index: rows are wide
 
 documents = sa.Table(
     "documents",
@@ -131,46 +135,17 @@ members = sa.Table(
 )
 sa.Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
 
-LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
-"""Letters whose counts a profile stores."""
-OTHER_LETTERS = ("о", "е", "а", "и")  # Cyrillic
-PROJECTIONS = (
-    "length",
-    *(f"n_{letter}" for letter in LETTERS),
-    *(f"n_other_{place}" for place in range(1, len(OTHER_LETTERS) + 1)),
-)
-"""Columns in which two profiles differ by at most the distance of their letter counts."""
-_TOLD = (
-    "Length of the vector of letter counts, rounded down.",
-    *(f"Number of {letter}, in both cases." for letter in LETTERS),
-    *(f"Number of Cyrillic {letter}, and of other letters that share its column." for letter in OTHER_LETTERS),
-)
-
-profiles = sa.Table(
-    "profiles",
-    metadata,
-    _key("content", _NUMBER, sa.ForeignKey("contents.content"), "The text."),
-    sa.Column("similarity_index", sa.BigInteger, comment="Null: too few words."),
-    sa.Column(
-        "squared_length", sa.BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."
-    ),
-    *(sa.Column(name, sa.Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
-    comment="Numbers of each text for searches in plain SQL; contents has wide rows.",
-)
-sa.Index("profiles_by_similarity_index", profiles.c.similarity_index)
-sa.Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
-
 check_keys = sa.Table(
     "check_keys",
     sa.MetaData(),  # created by the statements below
     sa.Column(
-        "key", sa.BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."
+        "key", sa.Integer, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."
     ),
-    sa.Column("content", sa.BigInteger, primary_key=True, comment="Text that has it."),
+    sa.Column("content", sa.Integer, primary_key=True, comment="Text that has it."),
     comment="Keys of texts that share wording; filled by the first check.",
 )
 """Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
-CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
+CHECK_KEYS = "CREATE TABLE check_keys (key INTEGER NOT NULL, content INTEGER NOT NULL, PRIMARY KEY (key, content))"
 CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
 SEARCH_WORDS_OF_SQLITE = "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', tokenize='ascii')"
 _MEMORY_FOR_WORDS = f"INSERT INTO search_words (search_words, rank) VALUES ('hashsize', {1 << 26})"
@@ -222,23 +197,22 @@ sa.Index("places_of_passage", passage_places.c.passage)
 
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
-SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, profiles.similarity_index,
+SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, contents.similarity_index,
        documents.row
 FROM documents
 JOIN loads ON loads.load = documents.load
 JOIN waves ON waves.wave = loads.wave
-JOIN profiles ON profiles.content = documents.content
+JOIN contents ON contents.content = documents.content
 WHERE documents.is_current
 """.strip()
-"""Current documents with their profiles."""
+"""Current documents with the numbers of their texts."""
 
-profiles.add_is_dependent_on(documents)  # through the view
 for _dialect, _statements in {
     "sqlite": (CHECK_KEYS_OF_SQLITE, SEARCH_WORDS_OF_SQLITE, _MEMORY_FOR_WORDS, INDEXED_DOCUMENTS),
     "postgresql": (CHECK_KEYS, SEARCH_WORDS_OF_POSTGRESQL, INDEXED_DOCUMENTS),
 }.items():
     for _statement in _statements:
-        sa.event.listen(profiles, "after_create", sa.DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
+        sa.event.listen(documents, "after_create", sa.DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
 
 activity = sa.Table(
     "activity",
@@ -332,4 +306,4 @@ def say_method(connection: sa.Connection, fingerprint: str) -> None:
     """Document the method of the similarity indexes as a comment on the column."""
     if connection.dialect.name == "postgresql":
         quoted = fingerprint.replace("'", "''")
-        connection.exec_driver_sql(f"COMMENT ON COLUMN profiles.similarity_index IS '{quoted}'")
+        connection.exec_driver_sql(f"COMMENT ON COLUMN contents.similarity_index IS '{quoted}'")

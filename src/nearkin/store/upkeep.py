@@ -14,7 +14,6 @@ from nearkin.store.place import Place
 
 _WITH_TEXTS = (
     "contents",
-    "profiles",
     "check_keys",
     "checked_contents",
     "origins",

@@ -255,12 +255,12 @@ def candidates_by_index(
 
 def _nearest(connection: Connection, query_index: int, options: CheckOptions) -> list[int]:
     low, high = interval(query_index, options.tolerance)
-    profiles = schema.profiles.c
-    value = profiles.similarity_index
+    contents = schema.contents.c
+    value = contents.similarity_index
     most = max(options.limit, 10)
-    has_one = exists().where(schema.documents.c.content == profiles.content, schema.documents.c.is_current)
-    up = select(profiles.content, value).where(value.between(query_index, min(high, 2**63 - 1)), has_one)
-    down = select(profiles.content, value).where(value.between(max(low, -(2**63)), query_index - 1), has_one)
+    has_one = exists().where(schema.documents.c.content == contents.content, schema.documents.c.is_current)
+    up = select(contents.content, value).where(value.between(query_index, min(high, 2**63 - 1)), has_one)
+    down = select(contents.content, value).where(value.between(max(low, -(2**63)), query_index - 1), has_one)
     walks = (up.order_by(value).limit(most).subquery(), down.order_by(value.desc()).limit(most).subquery())
     rows = connection.execute(union_all(*map(select, walks))).all() if low <= query_index <= high else []
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - query_index), row[0]))[:most]]

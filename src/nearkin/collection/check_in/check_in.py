@@ -22,7 +22,6 @@ from nearkin.collection.stored.documents import checked_wave, is_current
 from nearkin.collection.stored.key_table import KEYS, fill, fill_in_steps
 from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError, quoted
 from nearkin.stages.documents.members import UNKNOWN_FILE
-from nearkin.store.failures import reason_of
 from nearkin.store.schema import activity, facts, loads
 
 Answer = TypeVar("Answer")
@@ -37,13 +36,8 @@ def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | Non
             return ask(connection, None)
     if first == 0:
         collection.progress.say("computing the keys of the stored texts (first check only)")
-    try:
-        fill_in_steps(collection.store, collection.counting, collection.progress)
-    except CollectionError as error:  # permission is denied, or another process is writing
-        collection.progress.say(
-            f"the keys of stored texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
-            "which is slower"
-        )
+    fill_all = partial(fill_in_steps, collection.store, collection.counting, collection.progress)
+    collection.stores("the keys of stored texts", fill_all)
     with collection.store.reading() as connection:
         return ask(connection, KEYS.first_missing(connection))
 
@@ -202,7 +196,7 @@ def _stored(
         if now.generation != state.generation:  # texts may have been erased
             ready = examined(connection)
         if now != state:
-            fill(connection, collection.store, collection.counting, collection.progress)
+            fill(connection, collection.store, collection.counting)
             answer = None
         load: Load | None = None
 

@@ -23,7 +23,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.verification.difference_names import Difference
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable
-from nearkin.store.schema import contents, documents, profiles
+from nearkin.store.schema import contents, documents
 from nearkin.wording import rounded_down
 
 if TYPE_CHECKING:
@@ -197,8 +197,7 @@ def expected_recall(options: CheckOptions) -> float | None:
 
 @cache
 def _with_index(column: ColumnElement[Any]) -> Select[Any]:
-    query = current_with(column).outerjoin(profiles, profiles.c.content == documents.c.content)
-    return query.add_columns(profiles.c.similarity_index)
+    return current_with(column).add_columns(contents.c.similarity_index)
 
 
 def _current(

@@ -17,9 +17,9 @@ from sqlalchemy import Connection
 from nearkin.collection.groups.grouping import GroupDecisions, regroup, similarity_by
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
-from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
+from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import ByJaccard, StoredDocument, columns, table_of
-from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import documents_by_row, rows_where
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
@@ -430,10 +430,8 @@ def _unlabelled(connection: Connection, content_of: Mapping[str, int], membershi
 
 def _told(connection: Connection, contradiction: Contradiction, tolerance: Tolerance) -> Conflict:
     a, b = contradiction.odd.document, contradiction.other.document
-    contents = contents_of(connection, list({a.content, b.content}))
-    is_same = a.content == b.content
-    text_a, text_b = contents[a.content].text, contents[b.content].text
-    _check(contents[a.content], contents[b.content], contradiction)
+    texts, is_same = texts_of(connection, list({a.content, b.content})), a.content == b.content
+    text_a, text_b = texts[a.content], texts[b.content]
     passage = FirstPassage() if is_same else first_passage(text_a, text_b)
     return Conflict(
         group=contradiction.group.number if contradiction.group.number >= 0 else None,
@@ -454,15 +452,3 @@ def _told(connection: Connection, contradiction: Contradiction, tolerance: Toler
         n_differences=passage.n_differences,
         n_moves=passage.n_moves,
     )
-
-
-def _check(a: Content, b: Content, contradiction: Contradiction) -> None:
-    """Compute the distance again from the store, so that a damaged index never appears in a result."""
-    counts = np.stack([a.counts, b.counts]).astype(np.int64)
-    gap, longest = counts[0] - counts[1], max(1, int(np.einsum("ij,ij->i", counts, counts).max()))
-    stored = float(np.sqrt(gap @ gap / longest))
-    if stored != contradiction.relative_distance:
-        raise StaleIndexError(
-            f"{contradiction.odd.document} and {contradiction.other.document} are at {stored}, "
-            f"not at {contradiction.relative_distance}"
-        )

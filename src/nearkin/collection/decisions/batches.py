@@ -19,6 +19,7 @@ from nearkin.collection.decisions.coding import CodingLayout, chosen_values, lay
 from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.second_values import family_key, judged, set_values
 from nearkin.collection.matching.constraints import Forest
+from nearkin.collection.results import columns, table_of
 from nearkin.collection.stored.documents import checked_ids, current_contents, refuse_unknown
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -267,9 +268,7 @@ def table_of_batches(listed: Sequence[Batch]) -> pa.Table:
     rows = [
         batch.to_dict() | {"done_by": "; ".join(f"{by}: {n}" for by, n in batch.done_by.items())} for batch in listed
     ]
-    numbers, names = pa.int64(), ("name", "number", "holder", "n_documents", "n_done", "n_left", "done_by")
-    kinds = [numbers if name == "number" or name.startswith("n_") else pa.large_string() for name in names]
-    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
+    return table_of(rows, *columns("name number holder n_documents n_done n_left done_by"))
 
 
 # -- second looks ------------------------------------------------------------------------------------------------------

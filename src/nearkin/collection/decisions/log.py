@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -390,11 +390,7 @@ def refuse_later(
         for activity_number, *values in connection.execute(query):
             later.setdefault(activity_number, {})[SettingChange(*values)] = None
     rows = [connection.execute(select(activity).where(number == entry)).one() for entry in sorted(later)]
-    newer = tuple(
-        Activity(number=row[0], at=row[1], by=row[2], kind=row[3], data=json.loads(row[4]), undoes=row[5],
-                 changes=tuple(later[row[0]]))
-        for row in rows
-    )  # fmt: skip
+    newer = tuple(_activity(row, later[row[0]]) for row in rows)
     if newer:
         whose = ", ".join(dict.fromkeys(entry.by for entry in newer))
         raise ChangedMeanwhileError(
@@ -408,19 +404,21 @@ def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Ro
     """Return activities with their changes; ``rows`` has at least all undos."""
     undone_by = undone({number: undoes for number, *_, undoes in rows if undoes is not None})
     of_activity = changes_of(connection, [row[0] for row in wanted])
-    return [
-        Activity(
-            number=number,
-            at=at,
-            by=by,
-            kind=kind,
-            data=json.loads(data),
-            undoes=undoes,
-            changes=tuple(of_activity.get(number, ())),
-            undone_by=undone_by.get(number),
-        )
-        for number, at, by, kind, data, undoes in wanted
-    ]
+    return [_activity(row, of_activity.get(row[0], ()), undone_by.get(row[0])) for row in wanted]
+
+
+def _activity(row: Sequence[Any], changes: Iterable[SettingChange], undone_by: int | None = None) -> Activity:
+    number, at, by, kind, data, undoes = row
+    return Activity(
+        number=number,
+        at=at,
+        by=by,
+        kind=kind,
+        data=json.loads(data),
+        undoes=undoes,
+        changes=tuple(changes),
+        undone_by=undone_by,
+    )
 
 
 def activity_of(connection: Connection, number: int) -> Activity | None:

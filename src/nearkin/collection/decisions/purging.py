@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, select, update
 
@@ -140,7 +139,8 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
 
 
 def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
-    versions = _versions(connection, schema.documents.c.doc_id, [doc_id for doc_id in doc_ids if is_storable(doc_id)])
+    columns = schema.documents.c
+    versions = list(stored.documents_by_row(connection, columns.doc_id, doc_ids).values())
     known = {version.doc_id for version in versions}
     others = [doc_id for doc_id in doc_ids if doc_id not in known and is_storable(doc_id)]
     unread = origins.exceptions_where(connection, [schema.origins.c.doc_id.in_(block) for block in in_slices(others)])
@@ -148,7 +148,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     stored.refuse_unknown(connection, doc_ids, known)
     numbers = {version.content for version in versions}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
-    holders = _versions(connection, schema.documents.c.content, sorted(numbers))
+    holders = list(stored.documents_by_row(connection, columns.content, sorted(numbers)).values())
     others = sorted({holder.doc_id for holder in holders if holder.is_current and holder.doc_id not in known})
     _refuse_copies(others, copies=copies)
     sources = dict[str, set[str]]()
@@ -162,10 +162,6 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
         unread=sorted({*unread, *(doc_id for row, doc_id in within if row is None)}),
         inside=sorted({doc_id for row, doc_id in within if row is not None} - erased),
     )
-
-
-def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
-    return list(stored.documents_by_row(connection, column, values).values())
 
 
 def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequence[str], plan: _Plan, by: str) -> int:
@@ -183,7 +179,6 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         rows = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
         digests |= {number: bytes(digest).hex() for number, digest in rows}
         connection.execute(update(contents).where(is_one).values(**BLANK))
-        connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(block)))
     key_table.forget(connection, plan.contents)
     relations.forget(connection)
     passages.forget(connection, plan.contents)

@@ -32,6 +32,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
+from nearkin.store.bulk import number_after_last
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, loads, members, waves
 from nearkin.tabular import AnswerRecord, Histogram, Tabular, counts_of
@@ -128,7 +129,7 @@ def group(
             rows=rows.row,
             row_groups=rows.group,
             principals=dict(zip(rows.numbers.tolist(), rows.row[places].tolist(), strict=True)),
-            seen_row=group_state.n_rows(connection),
+            seen_row=number_after_last(connection, documents.c.row),
             next_group=regrouped.next_group,
             last_activity=next_number(connection) - 1,
             n_not_compared=state.n_not_compared + regrouped.n_not_compared,

@@ -12,13 +12,13 @@ from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisi
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Forest, Linked, Similarity, constrained, linked_parts
 from nearkin.collection.matching.matches import Matching, PairMeasures
+from nearkin.collection.stored.documents import current_rows, document_rows
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64, Bool
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
 _NEITHER = -1
@@ -108,28 +108,27 @@ def _as_array(pairs: set[ContentPair]) -> I64:
 
 
 def _decided_since(connection: Connection, seen: int) -> I64:
-    documents, contents = schema.documents.c, set[int]()
     doc_ids = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
-    for block in in_slices(sorted(doc_ids)):
-        is_current = documents.doc_id.in_(block) & documents.is_current
-        contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
-    return np.array(sorted(contents), np.int64)
+    rows = current_rows(connection, documents.c.doc_id, sorted(doc_ids))
+    return np.unique(np.array([row.content for row in rows], np.int64))
 
 
 def _former(
     connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
 ) -> tuple[set[ContentPair], set[ContentPair]]:
     """Return the pairs that were in one group, and in different groups, at the call."""
-    documents = schema.documents.c
     kinds = {SAME_GROUP: set(pairs.same), NEVER_GROUP: set(pairs.never)}
     for kind, subject, other, was in _changes_since(connection, seen):
         (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
-    content_of = dict[str, int]()
-    for block in in_slices(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
-        is_grouped = documents.doc_id.in_(block) & (documents.row < seen_row)
-        query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
-        content_of |= dict(connection.execute(query).all())  # of several versions the last one
+    doc_ids = sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})
+    content_of = _contents_before(connection, doc_ids, seen_row)
     return _contents(kinds[SAME_GROUP], content_of), _contents(kinds[NEVER_GROUP], content_of)
+
+
+def _contents_before(connection: Connection, doc_ids: Iterable[str], seen_row: int) -> dict[str, int]:
+    """Return the contents of documents at the call: of several versions the last one."""
+    rows = document_rows(connection, documents.c.doc_id, doc_ids)
+    return {row.doc_id: row.content for row in rows if row.row < seen_row}
 
 
 def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
@@ -293,11 +292,6 @@ def replaced_members(connection: Connection, state: GroupState) -> Membership:
     now = dict(connection.execute(select(documents.c.doc_id, documents.c.content).where(is_new)).all())
     if not now or not len(state.membership):
         return Membership(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    former = dict[str, int]()
-    for block in in_slices(list(now)):
-        is_former = documents.c.doc_id.in_(block) & (documents.c.row < state.seen_row)
-        query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
-        former |= dict(connection.execute(query).all())  # of several versions the last one
-    group_of = state.membership.by_content()
+    former, group_of = _contents_before(connection, now, state.seen_row), state.membership.by_content()
     former_groups = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
     return Membership(*(np.array([pair[i] for pair in former_groups], np.int64) for i in range(2)))

@@ -14,7 +14,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
-from nearkin.collection.stored.origins import AFTER, COLUMNS, IS_EXCEPTION, origin_of, with_origins
+from nearkin.collection.stored.origins import AFTER, IS_EXCEPTION, origin_of
 from nearkin.stages.documents.members import BETWEEN, Origin
 from nearkin.store.bulk import among, by_bytes, n_rows
 from nearkin.store.schema import documents, loads, origins, tags
@@ -209,13 +209,11 @@ def family_of(connection: Connection, document_details: DocumentDetails) -> Docu
         is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
         is_member = (origins.c.family == root) & (is_inside | (name == root))
     is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
-    query = with_origins().where(is_member & (is_current | IS_EXCEPTION) & (origins.c.doc_id != doc_id))
+    query = select(origins).where(is_member & (is_current | IS_EXCEPTION) & (origins.c.doc_id != doc_id))
     ordered = query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS + 1)
-    rows = [dict(zip(COLUMNS, row)) for row in connection.execute(ordered)]
+    rows = connection.execute(ordered).all()
     members = {
-        row["doc_id"]: FamilyMember(
-            doc_id=row["doc_id"], is_stored=row["row"] is not None, is_above=row["doc_id"] == root
-        )
+        row.doc_id: FamilyMember(doc_id=row.doc_id, is_stored=row.row is not None, is_above=row.doc_id == root)
         for row in rows[:MAX_MEMBERS]
     }
     has_root = select(documents.c.row).where((documents.c.doc_id == root) & documents.c.is_current)

@@ -14,9 +14,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored import word_tables
-from nearkin.collection.stored.contents import PURGED, unpacked
+from nearkin.collection.stored.contents import PURGED, measured, unpacked
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
-from nearkin.collection.stored.profiles import Profile, measured
 from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
@@ -115,8 +114,8 @@ class Examined:
 
     Parameters
     ----------
-    contents, profiles
-        Columns of what the store may lack, by digest, without the number.
+    contents
+        Columns of texts that the store may lack, by digest, without the number.
     damaged
         Digests whose stored text is damaged, to be replaced by the added one.
     origins
@@ -129,7 +128,6 @@ class Examined:
     problems: list[str | None]
     digests: list[bytes]
     contents: dict[bytes, tuple[Any, ...]]
-    profiles: dict[bytes, Profile]
     words: dict[bytes, list[str]]
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
@@ -147,7 +145,6 @@ class Examined:
             problems=[self.problems[place]],
             digests=[digest],
             contents={content: self.contents[content] for content in of_text},
-            profiles={content: self.profiles[content] for content in of_text},
             words={content: self.words[content] for content in of_text},
             damaged={digest} & self.damaged,
             origins={0: self.origins[place]} if place in self.origins else {},
@@ -170,7 +167,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str,
     if stored.purged:
         problems = [problem or (PURGED if key in stored.purged else None) for key, problem in zip(digests, problems)]
     unknown = prepared.take(pa.array(firsts.values(), pa.int64()))
-    contents, profiles = _contents(unknown, counting)
+    contents = _contents(unknown, counting)
     words = dict(zip(firsts, word_tables.prepared(unknown["text"].to_pylist(), dialect), strict=True))
     for digest, content in contents.items():
         if len(content[-1]) > _MAX_STORED:
@@ -189,7 +186,6 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str,
         problems=problems,
         digests=digests,
         contents=contents,
-        profiles=profiles,
         words=words,
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
@@ -236,16 +232,13 @@ def _is_storable(doc_id: str, problem: str | None) -> bool:
     return problem is None or (problem != PURGED and not _bad_id(doc_id))
 
 
-def _contents(
-    prepared: pa.RecordBatch, counting: TextCounting
-) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
+def _contents(prepared: pa.RecordBatch, counting: TextCounting) -> dict[bytes, tuple[Any, ...]]:
     if not prepared.num_rows:
-        return {}, {}
+        return {}
     texts, digests = prepared["text"], prepared["digest"].to_pylist()
-    columns, profiles = measured(texts, counting)
     packed = [zstd.compress(text, _LEVEL) for text in texts.view(pa.large_binary()).to_pylist()]
-    rows = [(digest, *row, text) for digest, row, text in zip(digests, columns, packed, strict=True)]
-    return dict(zip(digests, rows)), dict(zip(digests, profiles, strict=True))
+    columns = zip(digests, measured(texts, counting), packed, strict=True)
+    return {digest: (digest, *row, text) for digest, row, text in columns}
 
 
 def _bad_id(doc_id: str) -> str | None:

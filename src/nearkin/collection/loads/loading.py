@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
@@ -17,27 +17,18 @@ from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, SeenIds
 from nearkin.collection.stored import key_table, shingle_table, word_tables
 from nearkin.collection.stored import origins as stored
 from nearkin.collection.stored.contents import text_of
+from nearkin.collection.stored.documents import DocumentRow, document_rows
 from nearkin.collection.stored.key_table import Marks
 from nearkin.collection.stored.keys import Keys, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.bulk import as_name, in_slices, insert_rows, number_after_last
 from nearkin.store.schema import origins
 from nearkin.store.store import Store, delete_fact
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
-
-
-@dataclass(slots=True)
-class LoadRows:
-    """Rows that a batch adds to the tables; ``replaced`` documents have a newer version now."""
-
-    documents: list[tuple[Any, ...]] = field(default_factory=list)
-    contents: list[tuple[Any, ...]] = field(default_factory=list)
-    profiles: list[tuple[Any, ...]] = field(default_factory=list)
-    replaced: list[int] = field(default_factory=list)
 
 
 def _columns(rows: Iterable[Any]) -> list[Any]:
@@ -59,36 +50,17 @@ _COUNTS = ("n_new", "n_new_versions", "n_unchanged", "n_problems")
 """Columns of ``loads`` that are written at its end."""
 
 
-class _Newest(NamedTuple):
-    """The newest version of an id."""
-
-    version: int
-    row: int
-    content: int
-    is_current: bool
-    source: str
-    line: int
-
-
-def _newest_of(connection: Connection, doc_ids: set[str]) -> dict[str, _Newest]:
-    columns = schema.documents.c
-    query = select(columns.doc_id, *(columns[name] for name in _Newest._fields)).order_by(columns.version)
-    newest = dict[str, _Newest]()
-    for block in in_slices(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
-        for doc_id, *version in connection.execute(query.where(columns.doc_id.in_(block))):
-            newest[doc_id] = _Newest(*version)
-    return newest
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadBatch:
-    """Documents of a batch, what is stored of them, and the rows to write."""
+    """Documents of a batch, what is stored of them, and the rows to write; those ``replaced`` have a newer version."""
 
     examined: Examined
-    newest: dict[str, _Newest]
+    newest: dict[str, DocumentRow]
     numbers: dict[bytes, int]
     is_repeated: Bool
-    rows: LoadRows = field(default_factory=LoadRows)
+    documents: list[DocumentRow] = field(default_factory=list)
+    contents: list[tuple[Any, ...]] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,7 +81,6 @@ class Load:
     number: int
     wave: int
     name: str
-    added_at: str
     first_content: int
     next_content: int
     first_row: int
@@ -150,7 +121,6 @@ class Load:
             number=number,
             wave=wave,
             name=name,
-            added_at=added_at,
             first_content=first_content,
             next_content=first_content,
             first_row=(first_row := 0 if last_row is None else last_row + 1),
@@ -161,14 +131,15 @@ class Load:
             keeps_words=keeps_words,
         )
 
-    def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, _Newest]:
+    def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, DocumentRow]:
         """Store a batch in order, with keys that are ``made`` already; return the newest version of each id."""
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
         is_repeated[readable] = self.seen.mark([examined.doc_ids[i] for i in readable])
+        versions = document_rows(self.connection, schema.documents.c.doc_id, examined.doc_ids)
         batch = _LoadBatch(
             examined=examined,
-            newest=_newest_of(self.connection, set(examined.doc_ids)),
+            newest={row.doc_id: row for row in versions},
             numbers=numbers_of(self.connection, list(dict.fromkeys(examined.digests))),
             is_repeated=is_repeated,
         )
@@ -206,26 +177,24 @@ class Load:
 
     def _write(self, batch: _LoadBatch, made: tuple[Keys, Marks] | None) -> None:
         """Write the rows of a batch; keys of a document that is checked in are stored in any case."""
-        rows, words = batch.rows, batch.examined.words
-        documents = schema.documents
-        for block in in_slices(rows.replaced):
+        words, documents = batch.examined.words, schema.documents
+        for block in in_slices(batch.replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(block)).values(is_current=False))
-        insert_rows(self.connection, schema.contents, _columns(rows.contents))
-        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
-        numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
+        insert_rows(self.connection, schema.contents, _columns(batch.contents))
+        numbers, digests = [row[0] for row in batch.contents], [row[_DIGEST] for row in batch.contents]
         word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
         if numbers and (self.keeps_words or made is not None):
-            self._write_keys(rows, made)
-        insert_rows(self.connection, documents, _columns(rows.documents))
+            self._write_keys(batch.contents, made)
+        insert_rows(self.connection, documents, _columns(batch.documents))
         self.origins.write()
 
-    def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
+    def _write_keys(self, contents: Sequence[Any], made: tuple[Keys, Marks] | None) -> None:
         """Store the keys of new contents, before their documents, and their sets if these are kept."""
-        numbers = np.array([row[0] for row in rows.contents], np.int64)
+        numbers = np.array([row[0] for row in contents], np.int64)
         if made is not None:
             keys, marks = made[0], made[1]._replace(contents=numbers)
         else:
-            texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+            texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in contents]
             keys = keys_of(texts, self.counting.ignored)
             marks = Marks.of(self.counting, numbers, texts, keys)
         key_table.append(self.connection, marks, keys)
@@ -233,7 +202,7 @@ class Load:
             shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
 
     def _store_document(self, i: int, batch: _LoadBatch) -> None:
-        examined, rows = batch.examined, batch.rows
+        examined = batch.examined
         doc_id, digest, origin = examined.doc_ids[i], examined.digests[i], examined.origins.get(i)
         newest, content = batch.newest.get(doc_id), batch.numbers.get(digest)
         is_current = newest is not None and newest.is_current
@@ -247,9 +216,9 @@ class Load:
         else:
             if newest is not None and is_current:
                 self._refuse_unnamed(i, examined)
-                rows.replaced.append(newest.row)
+                batch.replaced.append(newest.row)
             if content is None:
-                content = batch.numbers[digest] = self._new_content(digest, examined, rows)
+                content = batch.numbers[digest] = self._new_content(digest, batch)
             self.figures.n_new_versions += is_current
             self.figures.n_new += not is_current
             batch.newest[doc_id] = self._new_version(i, content, newest, batch)
@@ -261,23 +230,23 @@ class Load:
                 "after the wave and their row. Nothing was stored. Add them with ids, or in a new wave."
             )
 
-    def _new_content(self, digest: bytes, examined: Examined, rows: LoadRows) -> int:
+    def _new_content(self, digest: bytes, batch: _LoadBatch) -> int:
         number = self.next_content
         self.next_content += 1
-        rows.contents.append((number, *examined.contents[digest]))
-        rows.profiles.append((number, *examined.profiles[digest]))
+        batch.contents.append((number, *batch.examined.contents[digest]))
         return number
 
-    def _new_version(self, i: int, content: int, before: _Newest | None, batch: _LoadBatch) -> _Newest:
+    def _new_version(self, i: int, content: int, before: DocumentRow | None, batch: _LoadBatch) -> DocumentRow:
         examined, row = batch.examined, self.next_row
         self.next_row += 1
         doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
         version = 1 if before is None else before.version + 1
-        batch.rows.documents.append((row, doc_id, version, content, self.number, source, line, True, None))
+        document = DocumentRow(row, doc_id, version, content, self.number, source, line, True, None)
+        batch.documents.append(document)
         self.digest.take(doc_id, examined.digests[i])
         if (origin := examined.origins.get(i)) is not None:
             self.origins.take(row, doc_id, origin)
-        return _Newest(version, row, content, True, source, line)
+        return document
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
@@ -338,11 +307,11 @@ class LoadOrigins:
         """Look up the origins of current versions of documents, and what was said of ids that were not stored."""
         self._known = {}
         for block in in_slices(rows):
-            for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(block))):
+            for row in self.connection.execute(select(origins).where(origins.c.row.in_(block))):
                 self._known[row.row] = row.number, row.sha256
         for block in in_slices([name for name in dict.fromkeys(map(as_name, doc_ids)) if name not in self.former]):
             is_former = stored.IS_EXCEPTION & origins.c.doc_id.in_(block)
-            for row in self.connection.execute(stored.with_origins().where(is_former).order_by(origins.c.number)):
+            for row in self.connection.execute(select(origins).where(is_former).order_by(origins.c.number)):
                 self.former.setdefault(row.doc_id, []).append(tuple(row[stored.SOURCE :]))
 
     def take(self, row: int, doc_id: str, origin: stored.OriginValues) -> None:

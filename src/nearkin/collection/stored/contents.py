@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, Select, exists, select
 
 from nearkin.collection.counting import TextCounting
@@ -32,6 +34,7 @@ BLANK: dict[str, object] = {
     "is_counted": False,
     "counts": b"",
     "signature": None,
+    "similarity_index": None,
     "text": b"",
 }
 """Columns of an erased content; its number and its digest stay, by which the other texts of its load are proven."""
@@ -56,6 +59,35 @@ def faults_of_purges(connection: Connection) -> list[str]:
         f"text {content} was erased, but {'a current document has it' if is_held else 'something of it is stored'}"
         for content, is_held in connection.execute(query.where(~is_blank | is_held))
     ]
+
+
+MEASURED = tuple(column.name for column in contents.columns)[2:-1]
+"""Columns that are derived from the text."""
+
+
+def measured(texts: pa.LargeStringArray, counting: TextCounting) -> list[tuple[Any, ...]]:
+    """Compute the columns `MEASURED` for each text."""
+    vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
+    columns = [
+        pc.binary_length(texts).to_pylist(),
+        pc.utf8_length(texts).to_pylist(),
+        vectors.n_counted.tolist(),
+        vectors.n_others.tolist(),
+        vectors.is_counted.tolist(),
+        [np.trim_zeros(row, "b").tobytes() for row in np.ascontiguousarray(vectors.counts, "<u4")],
+        [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
+        [index if has else None for index, has in zip(indexed.values.tolist(), indexed.has_value)],
+    ]
+    return list(zip(*columns, strict=True))
+
+
+_INDEXES = select(contents.c.content, contents.c.similarity_index).where(among(contents.c.content))
+
+
+def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
+    """Return the similarity indexes of stored contents, by number."""
+    rows = (row for block in in_slices(numbers) for row in connection.execute(_INDEXES, {"values": block}))
+    return {row.content: row.similarity_index for row in rows}
 
 
 _NOT_STORED = -1

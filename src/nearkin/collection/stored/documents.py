@@ -196,7 +196,7 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
 
 
 class DocumentRow(NamedTuple):
-    """A version of a document."""
+    """A row of ``documents``."""
 
     row: int
     doc_id: str
@@ -205,8 +205,8 @@ class DocumentRow(NamedTuple):
     load: int
     source: str
     line: int
-    removed_at: str | None
     is_current: bool
+    removed_at: str | None
 
 
 _ROWS = select(*(documents.c[name] for name in DocumentRow._fields)).order_by(documents.c.row)

@@ -159,11 +159,6 @@ def _calls(tolerance: str) -> Select[Any]:
     return select(groupings).where(groupings.c.tolerance == tolerance).order_by(groupings.c.call.desc())
 
 
-def n_rows(connection: Connection) -> int:
-    """Return one more than the highest row of all documents ever stored."""
-    return int(connection.execute(select(func.coalesce(func.max(documents.c.row) + 1, 0))).scalar_one())
-
-
 def store(connection: Connection, before: GroupState, now: GroupState) -> None:
     """Store the groups of a call, inside the transaction; rows that are as ``before`` stay."""
     number, call = before.number, before.call + 1

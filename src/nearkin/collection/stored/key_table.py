@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -57,11 +56,6 @@ class DerivedData:
     def write_end(self, connection: Connection, store: Store, end: int) -> None:
         """Record, in a write transaction, that all contents below a number have today's data."""
         store.write_facts(connection, {self.name: self.fingerprint, f"{self.name}_end": str(end)})
-
-
-def n_contents(connection: Connection) -> int:
-    """Return one more than the highest number of a content."""
-    return number_after_last(connection, contents.c.content)
 
 
 _STATE: Select[Any] = select(
@@ -121,12 +115,10 @@ class MissingKeys(NamedTuple):
     marks: Marks
 
 
-def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
+def fill(connection: Connection, store: Store, counting: TextCounting) -> None:
     """Store the keys of every content that has none, inside a write transaction."""
-    with _stage(KEYS.n_missing(connection), progress) as advance:
-        while (keys := _missing(connection, counting)) is not None:
-            _store(connection, store, keys)
-            advance(keys)
+    while (keys := _missing(connection, counting)) is not None:
+        _store(connection, store, keys)
 
 
 def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> None:
@@ -134,7 +126,10 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
     store.refuse_read_only()
     with store.reading() as connection:
         n_missing = KEYS.n_missing(connection)
-    with _stage(n_missing, progress) as advance:
+    if not n_missing:
+        return
+    progress.start("keys", n_missing, "documents")
+    try:
         while True:
             with store.reading() as connection:
                 keys, generation = _missing(connection, counting), store.generation(connection)
@@ -144,18 +139,9 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
                 if store.generation(connection) != generation or (KEYS.end(connection) or 0) != keys.first:
                     continue  # another process has stored them, or erased texts
                 _store(connection, store, keys)
-            advance(keys)
-
-
-@contextmanager
-def _stage(n_missing: int, progress: Progress) -> Iterator[Callable[[MissingKeys], None]]:
-    if n_missing:
-        progress.start("keys", n_missing, "documents")
-    try:
-        yield lambda keys: progress.advance(keys.end - keys.first)
+            progress.advance(keys.end - keys.first)
     finally:
-        if n_missing:
-            progress.finish()
+        progress.finish()
 
 
 def _missing(connection: Connection, counting: TextCounting) -> MissingKeys | None:
@@ -164,7 +150,9 @@ def _missing(connection: Connection, counting: TextCounting) -> MissingKeys | No
         return None
     values, owners, marks, n_keys = list[I64](), list[I64](), list[Marks](), 0
     lowest = connection.execute(select(func.min(contents.c.content)).where(contents.c.content >= first)).scalar_one()
-    end = min(lowest + _CONTENTS_AT_A_TIME, n_contents(connection))  # not the sizes of all texts in each step
+    end = min(
+        lowest + _CONTENTS_AT_A_TIME, number_after_last(connection, contents.c.content)
+    )  # not the sizes of all texts in each step
     for numbers, texts, _ in texts_from(connection, first, Silent(), end):
         keys = keys_of(texts, counting.ignored)
         values.append(keys.values)
@@ -192,10 +180,10 @@ def append(connection: Connection, marks: Marks, keys: Keys) -> None:
     insert_rows(connection, schema.checked_contents, marks.columns())
 
 
-def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
+def remake(connection: Connection, store: Store, counting: TextCounting, _progress: Progress) -> None:
     """Store all keys again."""
     store.delete_fact(connection, KEYS.name)
-    fill(connection, store, counting, progress)
+    fill(connection, store, counting)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:

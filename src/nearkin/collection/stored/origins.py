@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from nearkin.collection.stored.contents import PURGED
 from nearkin.stages.documents.faults import reason_of, sentence_of
@@ -101,17 +101,12 @@ def as_arrow(values: OriginValues) -> tuple[str | None, Mapping[str, Any] | None
     return parent, {**row, "is_partial": bool(row["is_partial"]), "mail": mail}
 
 
-def with_origins() -> Select[Any]:
-    """Return a query for origins, to which conditions can be added."""
-    return select(origins)
-
-
-_OF_ROWS = with_origins().where(among(origins.c.row))
+_OF_ROWS = select(origins).where(among(origins.c.row))
 
 
 def own_values(row: Sequence[Any]) -> OriginValues:
-    """Return the origin in a row of `with_origins`."""
-    return tuple(row[FIRST : FIRST + len(NAMES)])
+    """Return the origin in a row of ``origins``."""
+    return tuple(row[FIRST:])
 
 
 def value_of(values: OriginValues | None, name: str) -> Any:

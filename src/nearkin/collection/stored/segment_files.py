@@ -26,7 +26,6 @@ from nearkin.records import U64, Bool
 from nearkin.runs.files import published, write_json, writing
 from nearkin.stages.search.ranges.segment import RangeSegment
 
-FORMAT = 1
 MANIFEST, CHECKED = "segment.json", "checked.json"
 _ALWAYS_CHECKED = 64 << 20
 """Maximum bytes of segments that are checked whenever they are opened, which takes some hundredths of a second."""
@@ -103,7 +102,7 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
                     file.flush()
                     os.fsync(file.fileno())
             files = {name: _checksum(aside / name) for name in sorted(_NAMES)}
-            write_json(aside / MANIFEST, {"made_from": _made_from(identity), "files": files})
+            write_json(aside / MANIFEST, {"made_from": identity, "files": files})
             remove(target)
             with contextlib.suppress(OSError):  # it exists: another process made it meanwhile
                 os.rename(aside, target)
@@ -136,7 +135,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
 def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> None:
     """Refuse a segment that was changed; ``fully``: compute every checksum, regardless of earlier checks."""
     manifest, name = _read(directory / MANIFEST), part_of_index(directory.name)
-    if manifest.get("made_from") != _made_from(identity):
+    if manifest.get("made_from") != identity:
         raise DamagedSegmentError(f"{name}: changed, or made from other texts or by another version of Nearkin")
     try:
         stamps = {file: _stamp(directory / file) for file in _NAMES}
@@ -151,10 +150,6 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
         # without write permission, the next reader checks again
         with contextlib.suppress(OutputError), published(directory / CHECKED, durable=False) as aside:
             aside.write_text(json.dumps(stamps), encoding="utf-8")
-
-
-def _made_from(identity: Mapping[str, object]) -> dict[str, object]:
-    return {"format": FORMAT, **identity}
 
 
 def _stamp(path: Path) -> list[int]:

@@ -72,7 +72,6 @@ class Segments:
         self.folder, self._collection, self._counting = folder, collection, counting
         self._database = database
         self._is_read_only = is_read_only
-        self._forgotten = set[str]()
         self._held: dict[tuple[Span, str], segment_files.Segment] = {}
         self._loads: Sequence[LoadSpan] = ()
         self._lock = threading.Lock()
@@ -106,25 +105,12 @@ class Segments:
                 self._remove_all_but(spans)
             return tuple(segments.values())
 
-    def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
-        """Check every checksum of the existing segments of these loads: return its name, and the fault or None."""
-        errors: dict[str, str | None] = {}
-        for span in self.listed():
-            if span[1] > max((load.end for load in loads), default=0):
-                continue
-            try:
-                segment_files.check(self.folder / segment_files.name_of(*span), self._identity(loads, span), fully=True)
-                errors[segment_files.name_of(*span)] = None
-            except segment_files.DamagedSegmentError as error:
-                errors[segment_files.name_of(*span)] = str(error)
-        return errors
-
-    def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
-        """Return how a segment differs from the store, or None: it may be from when the store was damaged."""
-        first, _, end = name.partition("-")
-        span = int(first), int(end)
+    def difference(self, connection: Connection, loads: Sequence[LoadSpan], span: Span) -> str | None:
+        """Return how an existing segment differs from its checksums, or from the store; None if it does not."""
+        name, identity = segment_files.name_of(*span), self._identity(loads, span)
         try:
-            segment = segment_files.load(self.folder, *span, self._identity(loads, span))
+            segment_files.check(self.folder / name, identity, fully=True)
+            segment = segment_files.load(self.folder, *span, identity)
         except segment_files.DamagedSegmentError as error:
             return str(error)
         vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
@@ -134,14 +120,11 @@ class Segments:
             return f"{segment_files.part_of_index(name)}: its signatures differ from those in the database"
         return None
 
-    def forget(self, name: str) -> None:
-        """Remove a damaged segment; one that may not be removed is not used again."""
+    def forget(self, span: Span) -> None:
+        """Remove a damaged segment."""
         with self._lock:
             self._held.clear()
-            if self._is_read_only:
-                self._forgotten.add(name)
-                return
-            segment_files.remove(self.folder / name)
+            segment_files.remove(self.folder / segment_files.name_of(*span))
 
     def remove_all(self) -> None:
         """Remove every segment, and what killed processes left: nothing of an erased text stays."""
@@ -156,6 +139,7 @@ class Segments:
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
+            "format": 1,
             "collection": self._collection,
             "letters": self._counting.letters.fingerprint,
             "signatures": self._counting.signatures,
@@ -196,8 +180,7 @@ class Segments:
     ) -> segment_files.Segment:
         identity = self._identity(loads, span)
         try:
-            if segment_files.name_of(*span) not in self._forgotten:
-                return segment_files.load(self.folder, *span, identity)
+            return segment_files.load(self.folder, *span, identity)
         except segment_files.DamagedSegmentError as error:
             if (self.folder / segment_files.name_of(*span)).exists():
                 warning = f"part of the index is rebuilt from the database ({error})"

@@ -11,12 +11,13 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.key_table import DerivedData, n_contents
+from nearkin.collection.stored.key_table import DerivedData
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64, ShingleSets
 from nearkin.runs.progress import Progress, Silent
-from nearkin.store.bulk import in_slices, insert_rows
+from nearkin.store.bulk import in_slices, insert_rows, number_after_last
+from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
 SHINGLES_TABLE = Table(
@@ -54,8 +55,8 @@ def keep(connection: Connection, store: Store, counting: TextCounting, progress:
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress | None = None) -> None:
     """Store the missing sets and keys, inside a write transaction."""
     progress = progress or Silent()
-    key_table.fill(connection, store, counting, progress)
-    first, last = SETS.end(connection) or 0, n_contents(connection)
+    key_table.fill(connection, store, counting)
+    first, last = SETS.end(connection) or 0, number_after_last(connection, contents.c.content)
     if first == last:
         return
     connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content >= first))

@@ -11,12 +11,13 @@ from typing import Literal
 from sqlalchemy import BigInteger, Connection, Float, FromClause, bindparam, column, text
 from sqlalchemy.exc import DBAPIError
 
-from nearkin.collection.counting import NORMALISE
+from nearkin.collection.counting import NORMALISE, TextCounting
 from nearkin.collection.stored.contents import texts_from, texts_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.words import WordSplitter
+from nearkin.store.store import Store
 
 MAX_WORDS = 64
 """Maximum number of words of a query."""
@@ -176,7 +177,7 @@ def forget(connection: Connection, contents: Sequence[int], progress: Progress) 
     try:
         texts = texts_of(connection, contents)
     except CollectionError:  # a text is damaged: its words are unknown
-        remake(connection, progress, without=contents)
+        _write_all(connection, progress, without=contents)
         return
     words = words_of([texts[content] for content in contents])
     rows = [(content, " ".join(parts)) for content, parts in zip(contents, words, strict=True)]
@@ -187,8 +188,12 @@ def forget(connection: Connection, contents: Sequence[int], progress: Progress) 
         connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('optimize')")  # their bytes, too
 
 
-def remake(connection: Connection, progress: Progress, *, without: Sequence[int] = ()) -> None:
+def remake(connection: Connection, _store: Store, _counting: TextCounting, progress: Progress) -> None:
     """Store the words of all texts again."""
+    _write_all(connection, progress, without=())
+
+
+def _write_all(connection: Connection, progress: Progress, *, without: Sequence[int]) -> None:
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('delete-all')")
     else:
@@ -204,7 +209,7 @@ def remake(connection: Connection, progress: Progress, *, without: Sequence[int]
         write(connection, [content for content, _ in kept], words)
 
 
-def difference(connection: Connection, progress: Progress) -> str | None:
+def difference(connection: Connection, _store: Store, _counting: TextCounting, progress: Progress) -> str | None:
     """Return how the stored words differ from those of the texts, or None."""
     is_sqlite, expected = connection.dialect.name == "sqlite", Counter[str]()
     for _, texts, lost in texts_from(connection, 0, progress, stage="words"):

@@ -8,14 +8,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.check_in.results import MIN_COMMON
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.similar import near, prepare
-from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.profiles import similarity_indexes
+from nearkin.collection.stored.contents import Content, contents_of, similarity_indexes
 from nearkin.collection.stored.segments import read_contents
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.collection.tolerance import Measure, Tolerance
@@ -29,7 +28,7 @@ from nearkin.stages.search.ranges.index import RangeQueries
 from nearkin.stages.search.stretches import keys_of
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import contents, documents, profiles
+from nearkin.store.schema import contents, documents
 from nearkin.store.store import Access
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, Pair, PairTally
 
@@ -115,14 +114,12 @@ def _notes(n_copies: int, n_lacking: int, measure: Measure) -> Iterator[str]:
 def _queryable(connection: Connection, measure: Measure, current: I64) -> I64:
     numbers: list[int] = []
     for contents_here in in_slices(current.tolist()):
+        has_it: ColumnElement[bool] = contents.c.signature.is_not(None)
         if measure == "index":
-            index = profiles.c.similarity_index
-            query = select(profiles.c.content).where(
-                profiles.c.content.in_(contents_here), index.is_not(None), index != 0
-            )
-        else:
-            has_it = contents.c.is_counted if measure == "letters" else contents.c.signature.is_not(None)
-            query = select(contents.c.content).where(contents.c.content.in_(contents_here), has_it)
+            has_it = contents.c.similarity_index.is_not(None) & (contents.c.similarity_index != 0)
+        elif measure == "letters":
+            has_it = contents.c.is_counted
+        query = select(contents.c.content).where(contents.c.content.in_(contents_here), has_it)
         numbers += connection.execute(query).scalars()
     return np.sort(np.array(numbers, np.int64))
 

@@ -76,21 +76,13 @@ class _ReadLine:
     problem: str | None
 
 
-class _StoredLines:
-    """Ids and texts of the lines of a stream whose documents are stored, in eight bytes each."""
-
-    def __init__(self) -> None:
-        self._seen = SeenIds()
-
-    def is_repeated(self, row: _ReadLine, answer: CheckAnswer) -> bool:
-        """Whether an earlier line has the same id and text; if not, mark this one."""
-        if answer.checked is None:
-            return False
-        both = [f"{row.doc_id}\0{row.text}"]
-        if answer.is_resent and self._seen.has(both)[0]:
-            return True
-        self._seen.mark(both)
-        return False
+def _is_repeated(row: _ReadLine, answer: CheckAnswer, seen: SeenIds) -> bool:
+    """Whether an earlier line of a stream that is stored has the same id and text; if not, mark this one."""
+    both = [f"{row.doc_id}\0{row.text}"]
+    if answer.checked is None or (answer.is_resent and seen.has(both)[0]):
+        return answer.checked is not None
+    seen.mark(both)
+    return False
 
 
 def check_stream(
@@ -111,12 +103,12 @@ def check_stream(
     summary = StreamSummary(
         threshold=options.threshold, containment=options.containment, expected_recall=expected_recall(options)
     )
-    stored = None if store is None else _StoredLines()
+    seen = SeenIds()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
         rows = list(_rows(lot, columns, rules, are_stored=store is not None))
         if rules.on_error == "stop":
             rows = _until_problem(rows)
-        answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
+        answers = _answers(collection, rows, options, store, seen, stops=rules.on_error == "stop")
         _count(summary, answers)
         n_unreadable += sum(row.problem is not None for row in rows)
         answered(answers)
@@ -141,20 +133,19 @@ def _rows(
 ) -> Iterator[_ReadLine]:
     lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
     whole = [line.data for line in lines if not line.is_too_long]
-    read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
+    read = _documents(whole, text=columns.text, doc_id=columns.doc_id)
     for line in lines:
         if line.is_too_long:
             yield _ReadLine(line, None, "", str(too_long(None, rules.max_document_bytes)))
             continue
-        document = next(read)
-        problem = document.problem
+        doc_id, text, problem = next(read)
         if problem is not None and reason_of(problem) == "no such column":
             problem += "; name the key of the texts with --text"
-        if problem is None and are_stored and not (document.doc_id or "").strip():
+        if problem is None and are_stored and not (doc_id or "").strip():
             problem = (
                 f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
             )
-        yield _ReadLine(line, document.doc_id, document.text, problem)
+        yield _ReadLine(line, doc_id, text, problem)
 
 
 def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
@@ -167,7 +158,7 @@ def _answers(
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
-    stored: _StoredLines | None,
+    seen: SeenIds,
     *,
     stops: bool,
 ) -> list[LineAnswer]:
@@ -182,7 +173,7 @@ def _answers(
     for row in rows:
         problem = CheckAnswer(doc_id=row.doc_id or "", problem=row.problem)
         answer = problem if row.problem is not None else next(checked)
-        is_repeated = stored is not None and stored.is_repeated(row, answer)
+        is_repeated = store is not None and _is_repeated(row, answer, seen)
         answers.append(LineAnswer(row.line.number, row.doc_id, answer, row.line.data, is_repeated))
         if stops and answer.checked is None:
             break
@@ -252,17 +243,8 @@ def arriving_lines(
             return
 
 
-@dataclass(frozen=True, slots=True)
-class JsonDocument:
-    """The document of one line, whose text is empty if there is a problem."""
-
-    doc_id: str | None
-    text: str
-    problem: str | None
-
-
-def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
-    """Yield the document of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
+def _documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[tuple[str | None, str, str | None]]:
+    """Yield id, text and problem of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
     stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
     batches = read_jsonl(stream, text=text, doc_id=doc_id, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40)
@@ -270,4 +252,4 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
         prepared = prepare(batch, AS_IT_CAME, source_name="")
         columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
         for own_id, has_id, own_text, problem in zip(*columns, strict=True):
-            yield JsonDocument(own_id if has_id else None, own_text, problem)
+            yield own_id if has_id else None, own_text, problem

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, select
 
 from nearkin.collection.stored.documents import document_rows
-from nearkin.collection.stored.origins import IS_UNREAD, OriginValues, as_arrow, origins_of, own_values, with_origins
+from nearkin.collection.stored.origins import IS_UNREAD, OriginValues, as_arrow, origins_of, own_values
 from nearkin.errors import CollectionError, SourceError
 from nearkin.formats import zstd
 from nearkin.nouns import agreeing, counted
@@ -169,7 +169,7 @@ def _unread(connection: Connection) -> I64:
 
 
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
-    query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
+    query = select(origins).where(origins.c.number.in_(numbers)).order_by(origins.c.number)
     records = connection.execute(query).all()
     if len(records) < len(numbers):
         raise CollectionError("The exceptions of the collection were changed while it was read. Run the command again.")
