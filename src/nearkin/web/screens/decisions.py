@@ -19,11 +19,14 @@ from nearkin.collection.decisions.deciding import members_of, parsed, tag
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of, batch_names
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members
+from nearkin.collection.stored.documents import current_contents
+from nearkin.collection.stored.word_sets import lengths_of
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.facts.activities import in_words
 from nearkin.reports.facts.queries import unlabelled_facts
 from nearkin.tabular import AnswerRecord
+from nearkin.web.later import state_of_groups
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, Screen
@@ -224,7 +227,9 @@ def _parameters(query: str) -> list[tuple[str, str]]:
         return []
 
 
-_MAX_CONFLICTS, _MAX_FAMILIES = 300, 100
+_MAX_SETTINGS, _MAX_FAMILIES = 300, 100
+_MAX_ROWS = 35
+"""Conflicts, fields with two values, and families of a page, which make fewer than 3,000 elements."""
 
 
 class ConflictsQuery(GroupingQuery, kw_only=True):
@@ -276,16 +281,23 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
     field = query.field or next(iter(fields), None)
     if field is None:
         return ScreenAnswer("conflicts.html.j2", {"found": None}, {})
-    read = labels_of_tag(service.collection, field)
-    listed = _found(service, query, read, _MAX_CONFLICTS)
+    last, read = service.last_activity(), labels_of_tag(service.collection, field)
+    with service.collection.opened.store.reading() as connection:
+        contents = current_contents(connection, [doc_id for doc_id, _ in read.pairs])
+        n_characters, state = sum(lengths_of(connection, contents.values()).values()), state_of_groups(connection)
+    listed = service.later.get(
+        ("conflicts", last, state, field, query.tolerance), n_characters,
+        lambda: _found(service, query, read, _MAX_ROWS),
+    )  # fmt: skip
     with service.collection.opened.store.reading() as connection:
         rows, is_sensitive = by_group(listed), field.casefold() in SENSITIVE | layout_of(connection).sensitive
-        two, families = two_values(connection, _MAX_CONFLICTS), families_that_differ(connection, field, _MAX_FAMILIES)
+        two, families = two_values(connection, _MAX_SETTINGS), families_that_differ(connection, field, _MAX_FAMILIES)
     values = {
         "field": field,
         "fields": fields if field in fields else [field, *fields],
         "found": listed,
         "rows": rows,
+        "n_shown": _MAX_ROWS,
         "two_values": two,
         "families": families,
         "facts": list(unlabelled_facts(listed, tag=field)),
