@@ -21,7 +21,7 @@ from nearkin.store.place import FILE, Place
 
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
-_BETWEEN_TRIES_S = 0.05
+BETWEEN_TRIES_S = 0.05
 _HAS_LOG, _LOG, _CACHE = "nearkin has log", "nearkin log", "nearkin cache"
 _READING_KIB, _WRITING_KIB = 1 << 13, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
@@ -85,7 +85,7 @@ def lock(connection: Connection, place: Place, wait_s: float, collection: str | 
     while not (row := connection.execute(key, {"name": place.schema}).one())[0]:
         if time.monotonic() > given_up_at:
             raise busy(place)
-        time.sleep(_BETWEEN_TRIES_S)
+        time.sleep(BETWEEN_TRIES_S)
     if row[1] != collection:
         raise replaced(place, f"the schema {place.schema}")
 

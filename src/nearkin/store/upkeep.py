@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine, text
 
 from nearkin.errors import CollectionError
-from nearkin.store.connections import lock_timeout_ms
+from nearkin.store.connections import BETWEEN_TRIES_S, lock_timeout_ms
 from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
@@ -67,9 +68,11 @@ def erase_freed(engine: Engine, place: Place, patience_s: float) -> None:
         # a transaction of SQLAlchemy would begin first, in which VACUUM is refused
         driver.execute("PRAGMA secure_delete = ON")
         driver.execute("VACUUM")
-        (is_busy, _, _) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if is_busy:
-            raise busy(place)
+        until = time.monotonic() + patience_s
+        while driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:  # it waits for readers, not for its like
+            if time.monotonic() > until:
+                raise busy(place)
+            time.sleep(BETWEEN_TRIES_S)
 
 
 _MAX_FAULTS = 20

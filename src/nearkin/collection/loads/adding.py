@@ -21,6 +21,7 @@ from nearkin.errors import CollectionBusyError, DocumentError, NearkinError, che
 from nearkin.stages.documents.faults import is_beside
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.store.connections import BETWEEN_TRIES_S
 from nearkin.store.store import Store
 from nearkin.tabular import AnswerRecord
 from nearkin.wording import WarningMessage
@@ -61,7 +62,6 @@ class Added(AnswerRecord):
 
 _PREPARED_BYTES = 1 << 26
 """Bytes of documents that are read and prepared before the load begins; only the rest of a longer one waits for it."""
-_BETWEEN_TRIES_S = 0.05
 
 
 def add_incoming(
@@ -141,7 +141,7 @@ def _writing(store: Store, *, at_least_s: float) -> Iterator[Connection]:
             except CollectionBusyError:
                 if time.monotonic() >= until:
                     raise
-                time.sleep(_BETWEEN_TRIES_S)
+                time.sleep(BETWEEN_TRIES_S)
         yield connection
 
 
