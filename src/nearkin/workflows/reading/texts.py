@@ -83,6 +83,7 @@ class Texts:
         self.rules = rules
         self.id_kind = IdKind.NONE
         self.n_documents = 0
+        self._damage: dict[tuple[str, int], str] = {}
         self._exceptions: dict[int, list[ExceptionRow]] = {}
 
     @property
@@ -90,12 +91,7 @@ class Texts:
         """Files of which only a part has been used so far."""
         from nearkin.manifests.stored import DamagedFile
 
-        names = self.names
-        return tuple(
-            DamagedFile(path=names[row.source], line=row.line, problem=row.sentence)
-            for row in self.exceptions
-            if row.exception == "truncated"
-        )
+        return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property
     def exceptions(self) -> list[ExceptionRow]:
@@ -164,9 +160,14 @@ class Texts:
         for part in self.inputs:
             for batch, sources in part.batches(progress):
                 self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
+                self._note_damage(batch, part.names)
                 yield RawBatch(batch, sources + first, part.source.name, self.n_documents)
                 self.n_documents += batch.num_rows
             first += len(part.sources)
+
+    def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
+        if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):
+            self._damage[printable(names[0]), batch["line"][0].as_py()] = sentence_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions; threads may share this.
