@@ -107,7 +107,7 @@ def privilege_word(service: ReviewService, visitor: Visitor, query: PrivilegeQue
     return as_word(privilege_table(service, query), visitor.name)
 
 
-_MAX_SHOWN = 500
+_MAX_SHOWN = 200
 SCREENS = (
     Screen("/batches", CodeQuery, list_batches, batches_table),
     Screen(

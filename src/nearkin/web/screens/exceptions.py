@@ -26,6 +26,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.jobs import JobProgress
+from nearkin.web.later import state_of_groups
 from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import ENCODINGS, FileReadAgain, SentAgain, SentFile, SentText, source_of_sent
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
@@ -223,8 +224,11 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
     if query.key is None:
         return ScreenAnswer("check_in.html.j2", {"found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(query.key)
-    options = CheckOptions(limit=_N_SHOWN, with_passage=False)
-    checked = service.collection.check(sent.text, options=options)
+    with service.collection.opened.store.reading() as connection:
+        state = state_of_groups(connection)
+    checked, comparisons = service.later.get(
+        ("check-in", query.key, state), len(sent.text), lambda: _checked(service, sent)
+    )
     checked = replace(checked, missing=sent.document.missing, not_checked=sent.document.inside)
     warnings = (
         fact for fact in check_facts(checked, is_storing=False, is_empty=not sent.text.strip()) if fact.is_warning
@@ -235,19 +239,20 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
         "verdict": verdict_fact(checked, sent.name),
         "copy_in_words": copy_in_words,
         "facts": [*check_recall_facts(checked), *warnings],
-        "comparisons": _comparisons(service, sent, checked),
+        "comparisons": comparisons,
     }
     return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **checked.to_dict()})
 
 
-def _comparisons(service: ReviewService, sent: SentText, checked: Checked) -> list[Markup]:
-    """Return the comparison with each found document; A is the stored text."""
+def _checked(service: ReviewService, sent: SentText) -> tuple[Checked, list[Markup]]:
+    """Return what is like a file, and the comparison with each of these documents; A is the stored text."""
+    checked = service.collection.check(sent.text, options=CheckOptions(limit=_N_SHOWN, with_passage=False))
     shown = list[Markup]()
     for document in checked.documents:
         stored = service.collection.text(document.document.doc_id, version=document.document.version)
         compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
         shown.append(Markup(comparison_fragment(compared)))  # it escapes the texts
-    return shown
+    return checked, shown
 
 
 class FileForm(msgspec.Struct, kw_only=True):
