@@ -20,8 +20,9 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.records import F64, I32, I64, U64, Bool, ShingleSets
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.arrays import holds_characters
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.rows import holds_characters, ids_from_characters
+from nearkin.stages.documents.rows import ids_from_characters
 from nearkin.stages.signatures.similarity_index import DIVISOR, TOLERANCE, SimilarityIndex, TextStream, interval
 
 TOLERANCES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

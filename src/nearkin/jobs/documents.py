@@ -22,8 +22,8 @@ from nearkin.options.reading import FileOptions
 from nearkin.paths import STDIN, path_of
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.arrays import WITHOUT_VIEWS
 from nearkin.stages.documents.columns import Columns
-from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.tables import as_table, check_names, read_table
 from nearkin.wording import reveal_line

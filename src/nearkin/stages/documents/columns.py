@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.rows import as_binary, holds_characters, is_binary, plain
+from nearkin.stages.documents.arrays import as_binary, holds_characters, is_binary, plain
 from nearkin.stages.documents.values import ColumnPath, has_own_text, in_words, text_paths, value_in
 
 TABLE_IN_MEMORY = "the table"

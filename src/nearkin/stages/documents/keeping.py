@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.arrays import as_binary, holds_characters, plain, without_empty
 from nearkin.stages.documents.columns import (
     ColumnSample,
     check_column,
@@ -18,7 +19,6 @@ from nearkin.stages.documents.columns import (
     listed_columns,
     missing_column,
 )
-from nearkin.stages.documents.rows import as_binary, holds_characters, plain, without_empty
 from nearkin.stages.documents.values import ColumnPath, number_of, value_in
 
 _RULE = (

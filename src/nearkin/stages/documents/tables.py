@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.paths import check_are_texts
+from nearkin.stages.documents.arrays import as_binary, holds_characters, plain
 from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     TABLE_IN_MEMORY,
@@ -22,7 +23,7 @@ from nearkin.stages.documents.columns import (
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
-from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, plain
+from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (

@@ -30,7 +30,8 @@ from nearkin.planning.evaluation import (
 )
 from nearkin.records import F64, I64
 from nearkin.runs.finished import damage_of, read_results
-from nearkin.stages.documents.rows import holds_characters, ids_of_table
+from nearkin.stages.documents.arrays import holds_characters
+from nearkin.stages.documents.rows import ids_of_table
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.reading.sheets import ID_NAMES, plain_name, read_sheet
 

@@ -13,6 +13,7 @@ from nearkin.errors import SourceError, quoted
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import one_of
+from nearkin.stages.documents.arrays import holds_characters, plain
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import RecordFault, StreamFault
@@ -27,7 +28,7 @@ from nearkin.stages.documents.readers.load_records import (
     records_of,
 )
 from nearkin.stages.documents.readers.whole_file import text_of_file
-from nearkin.stages.documents.rows import holds_characters, ids_of_table, plain
+from nearkin.stages.documents.rows import ids_of_table
 from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
+from nearkin.stages.documents.arrays import as_binary, holds_characters, plain
 from nearkin.stages.documents.columns import (
     INSIDE,
     SAMPLE_ROWS,
@@ -27,15 +28,7 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import Reader
-from nearkin.stages.documents.rows import (
-    IdType,
-    as_binary,
-    documents_batch,
-    holds_characters,
-    ids_from_python,
-    ids_of_table,
-    plain,
-)
+from nearkin.stages.documents.rows import IdType, documents_batch, ids_from_python, ids_of_table
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import Progress
