@@ -62,7 +62,7 @@ def without_empty(doc_ids: pa.Array) -> pa.Array:
 
     Examples
     --------
-    >>> without_empty(strings(["a", "", "b"])).to_pylist()
+    >>> without_empty(pa.array(["a", "", "b"], pa.large_string())).to_pylist()
     ['a', None, 'b']
     """
     if not pa.types.is_large_string(doc_ids.type) or np.diff(text_buffers(doc_ids)[1]).all():
