@@ -38,8 +38,8 @@ _MAX_PARTITIONS = 128
 """Each has two open files."""
 _WORDS_AT_ONCE = 1 << 22
 _MAX_DOCUMENT = (1 << 32) - 1
-_DISK = 6
-"""Bytes of words, with hashes and bounds, for each byte of text."""
+_DISK = 8
+"""Bytes of words with hashes and bounds, and of windows, for each byte of text."""
 _SPACE, _LINE_END = np.uint8(ord(" ")), np.uint8(ord("\n"))
 Split = tuple[U8, I64, I64, U32]
 _BYTES_A_WORD = 5
@@ -165,7 +165,7 @@ def read_words(
     """Write the words of texts, or their lines in place of words, and their fingerprints, to disk."""
     w = length + 1 - (length + 1) // 2
     n_bytes = sum(chunk.column("text").nbytes for chunk in chunks)
-    meter.progress.say(f"words on disk: about {size_text(_DISK * n_bytes)}")
+    meter.progress.say(f"space on disk: about {size_text(_DISK * n_bytes)}")
     n_fingerprints = 2 * n_bytes // (_BYTES_A_WORD * (w + 1))
     fingerprints = KeyPartitions(work / "fingerprints", n_fingerprints, resources.memory_bytes // 2)
     columns = {
