@@ -21,6 +21,7 @@ from nearkin.stages.documents.extraction.reading import (
     DocumentRead,
     Given,
     LanguageData,
+    too_much_memory,
 )
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import OCR
@@ -102,9 +103,12 @@ class ImageReading:
             after = counted(self._given.limits.ocr, "second")
             raise RecordFault("time-out", f"OCR was not finished within {after}{raised_by('ocr')}")
         self._given.begin_again()
-        image = image if isinstance(image, bytes) else rendered(image)
         settings = _settings(self._given.limits.size, self._language_data)
-        return str(asked_of_xberg(image, mime_type, settings).content).strip()
+        try:
+            image = image if isinstance(image, bytes) else rendered(image)
+            return str(asked_of_xberg(image, mime_type, settings).content).strip()
+        except MemoryError as error:  # it costs this page, not the text of the others
+            raise RecordFault("too large", too_much_memory(self._given.limits.memory)) from error
 
 
 def extractor_name(data: LanguageData) -> str:

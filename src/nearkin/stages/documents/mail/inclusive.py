@@ -329,6 +329,9 @@ class InclusionVerdict:
     quotes_more: bool | None = False
 
 
+_N_KEY_WORDS = 5
+
+
 def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     """Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
 
@@ -336,11 +339,11 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     of its attachments is at that mail too. Of several mails that hold a mail, the latest is named.
     """
     by_first, inclusive = dict[str, list[int]](), list[int]()
-    """Mails by the first word of each line, and all, the latest first."""
+    """Mails by the first words of each line, and all, the latest first."""
     verdicts = list[InclusionVerdict]()
 
     def candidates(passages: Iterable[str]) -> list[int]:
-        return min((by_first.get(_first_word(passage), []) for passage in passages), key=len, default=inclusive)
+        return min((by_first.get(_beginnings(passage)[-1], []) for passage in passages), key=len, default=inclusive)
 
     def judged(mail: MailContent) -> InclusionVerdict:
         if not mail.is_read:
@@ -358,7 +361,7 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
         if verdicts[-1].reason is not None:
             inclusive.append(number)
             words = mails[number].words
-            for first in {_first_word(words.words, start) for start in words.starts}:
+            for first in {first for start in words.starts for first in _beginnings(words.words, start)}:
                 by_first.setdefault(first, []).append(number)
     return [
         verdict
@@ -374,5 +377,9 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
     ]
 
 
-def _first_word(words: str, start: int = 0) -> str:
-    return words[start : words.index("\n", start)]
+def _beginnings(words: str, start: int = 0) -> list[str]:
+    """Return the first word from a place, the first two, and so on to five: many mails begin with the same one."""
+    ends = [start]
+    while len(ends) <= _N_KEY_WORDS and (end := words.find("\n", ends[-1]) + 1):
+        ends.append(end)
+    return [words[start:end] for end in ends[1:]]

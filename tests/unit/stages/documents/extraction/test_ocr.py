@@ -100,6 +100,22 @@ def test_each_page_has_the_time_of_a_document():
         assert len(begun) == 2
 
 
+@needs_english
+def test_a_page_for_which_memory_is_too_small_costs_its_own_text_alone(monkeypatch):
+    xberg = pytest.importorskip("xberg")
+
+    def fail_once(*_: object) -> None:
+        monkeypatch.undo()
+        raise RuntimeError("OCR error: out of memory")
+
+    monkeypatch.setattr(xberg, "extract", fail_once)
+    given = Given(blob=Blob(scan(NIGHT, LEASE, first="A cover.")), kind="pdf", ocr=language_data("eng"))
+    read = read_pdf(given)
+    assert words_of(read.text or "") == words_of(f"A cover. {LEASE}")
+    assert (read.reason, read.n_pages) == ("image only", 3)
+    assert "--extraction-limit memory=" in str(read.fault)
+
+
 def with_pages(image: bytes, n_pages: int) -> bytes:
     """A TIFF of one page, with more directories behind it that name the same image: 120 bytes for each page."""
     (at,) = struct.unpack_from("<I", image, 4)
