@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_done, nearkin_here
+from nearkin.errors import SourceError
 
 HEADERS = {
     "text": (["id", "text", "text"], ()),
@@ -50,6 +53,19 @@ def test_a_used_name_is_refused_before_anything_is_written(tmp_path, suffix, nam
     said = " ".join(ended.err.split())
     assert said.startswith(f"Error: --{name.removeprefix('named ')}: ")
     assert f"in.{suffix}: 2 columns have the name '{repeated}'" in said
+
+
+@pytest.mark.filterwarnings("ignore:DataFrame columns are not unique")
+@pytest.mark.parametrize("name", ["text", "id", "keep"])
+def test_a_used_name_of_a_pandas_frame_is_refused(name):
+    names = HEADERS[name][0]
+    frame = pd.DataFrame(values(names), columns=names)
+    keep = "max:rank" if name == "keep" else "longest"
+    with pytest.raises(SourceError) as refused:
+        nearkin.dedup(frame, keep=keep)
+    assert refused.value.parameter == name
+    unused = frame.set_axis(["n", "n", "text", "n"][: len(names)], axis=1)
+    assert nearkin.dedup(unused).documents["n_characters"].to_pylist() == frame.iloc[:, 2].str.len().to_list()
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])

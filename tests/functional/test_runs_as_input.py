@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_done, nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import ResumeError
+from nearkin.errors import ResumeError, SourceError
 from nearkin.options.dedup import Delivery
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
@@ -216,3 +217,18 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     ended = nearkin_here("dedup", tmp_path / "clean", "--out", tmp_path / "out", "-q")
     assert ended.code == 5
     assert "documents.parquet" in ended.err
+
+
+@pytest.mark.parametrize(("option", "parameter"), [("--text", "text"), ("--id", "id"), ("--format", "file_format")])
+def test_what_is_of_files_is_refused_beside_runs_alone(option, parameter, tmp_path):
+    path = in_jsonl(tmp_path, wave(1))
+    run_here([str(path)], tmp_path / "out", delivery=KEPT)
+    value = "jsonl" if option == "--format" else option[2:]
+    given = (tmp_path / "out", "--out", tmp_path / "refused", option, value)
+    assert nearkin_here("dedup", *given).code == 3
+    assert not (tmp_path / "refused").exists()
+    with pytest.raises(SourceError) as refused:
+        nearkin.dedup(tmp_path / "out", **{parameter: value})
+    assert refused.value.parameter == parameter
+    nearkin_done("dedup", *given[:2], tmp_path / "both", path, option, value)
+    assert "wave.jsonl" in (tmp_path / "both/manifest.json").read_text()

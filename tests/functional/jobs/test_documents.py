@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -96,6 +97,29 @@ def test_what_is_kept_of_documents_in_memory_can_be_written(tmp_path: Path) -> N
     assert (tmp_path / "out/report.html").is_file()
     again = nearkin.dedup(tmp_path / "out")
     assert again.documents["id"].to_pylist() == [0, 2]
+
+
+def test_load_files_with_wrong_bytes_and_single_qualifiers(tmp_path: Path) -> None:
+    subjects = ["Café".encode(), "Grün".encode("cp1252"), "Guðþór".encode(), b"CAF\xc9\xae \xfe"]
+    rows = [b"\xfeDOCID\xfe\x14\xfeSUBJECT\xfe\x14\xfeEXTRACTEDTEXT\xfe" + b"\r\n"]
+    for i, subject in enumerate(subjects):
+        fields = f"þA-{i}þ\x14þþ\x14þCafé\N{NO-BREAK SPACE}{i}: The rent is dueþ\r\n"
+        row = fields.encode("cp1252" if i == 3 else "utf-8")
+        quoted = (b"\xfe" if i == 3 else "þ".encode()) * 2
+        rows.append(row.replace(quoted, quoted[: len(quoted) // 2] + subject + quoted[len(quoted) // 2 :]))
+    (tmp_path / "a.dat").write_bytes(b"".join(rows))
+    result = nearkin.dedup(tmp_path / "a.dat", carry=["SUBJECT"])
+    assert result.documents["id"].to_pylist() == [f"A-{i}" for i in range(4)]
+    assert result.documents["SUBJECT"].to_pylist() == ["Café", "Grün", "Guðþór", "CAFÉ® þ"]
+    assert len(set(result.documents["n_characters"].to_pylist())) == 1
+
+
+def test_documents_without_a_value_to_keep_by_are_counted() -> None:
+    heard: list[str] = []
+    scores = [*range(31), None, "high", 40]
+    nearkin.dedup([{"id": i, "text": TEXTS[0], "score": s} for i, s in enumerate(scores)], keep="max:score",
+                  progress=heard.append)  # fmt: skip
+    assert [re.findall(r"\d+", one) for one in heard if one.startswith("score: ")] == [["2", "34"]]
 
 
 def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Path) -> None:

@@ -15,6 +15,7 @@ from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     TABLE_IN_MEMORY,
     Columns,
+    check_unique,
     choose_columns,
     missing_column,
     sample_of_records,
@@ -84,7 +85,9 @@ def read_table(
         raise ParameterError.of("batch_rows", "an int >= 1", batch_rows)
     check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    names, table = _Names(text=text, doc_id=doc_id, keep=keep, chosen=chosen), _held(as_table(table))
+    table = as_table(table)
+    names = _Names(text=text, doc_id=doc_id, keep=keep, chosen=chosen, every=_columns_of_frame(table))
+    table = _held(table)
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a single column
@@ -163,6 +166,12 @@ def _held(table: object) -> object:
     return table
 
 
+def _columns_of_frame(table: object) -> tuple[str, ...]:
+    """Only columns of pandas may repeat without Arrow's knowledge."""
+    is_pandas = type(table).__module__.partition(".")[0] == "pandas"
+    return tuple(map(str, getattr(table, "columns", ()))) if is_pandas else ()
+
+
 def _as_arrow(table: object) -> pa.Table | None:
     if isinstance(table, pa.Table):
         return table
@@ -212,6 +221,7 @@ class _Names:
     doc_id: str | None
     keep: KeepColumn | None
     chosen: Callable[[Columns], None]
+    every: tuple[str, ...]
 
 
 def _read_records(
@@ -226,6 +236,7 @@ def _read_records(
         names.chosen(columns)
         text, doc_id = columns.text, columns.id
     keep_name = None if keep is None else keep.name
+    check_unique(TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": keep_name}, names.every)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(head, f"an iterable of {type(first).__name__}")

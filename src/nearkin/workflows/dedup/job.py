@@ -23,7 +23,7 @@ from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
-from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus, survey
+from nearkin.workflows.dedup.corpus import NO_NODE, READABLE, THEIRS, Corpus, survey
 from nearkin.workflows.dedup.outcome import (
     NEAR_DUPLICATE,
     NO_ROW,
@@ -142,6 +142,7 @@ class Planned:
 def plan(corpus: Corpus, places: Places, options: DedupOptions, *, resources: Resources, meter: Meter) -> Planned:
     """Plan the search by a sample."""
     _tell_of_long_documents(corpus, places, resources, meter.progress)
+    _tell_of_missing_values(corpus, options, meter.progress)
     with meter.stage("plan", 0, "steps"):
         sample = look(corpus, options)
         chosen = plan_search(sample, options)
@@ -245,6 +246,16 @@ def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources
             "far less"
         )
         progress.say(WarningMessage(sentence))
+
+
+def _tell_of_missing_values(corpus: Corpus, options: DedupOptions, progress: Progress) -> None:
+    is_text = corpus.status[: corpus.n_inputs] == READABLE
+    n_missing = int((is_text & np.isnan(corpus.keep_value[: corpus.n_inputs])).sum())
+    if options.keep.column is not None and n_missing:
+        of = counted(is_text.sum(), "document")
+        progress.say(
+            f"{options.keep.column}: no readable number or date in {n_missing:,} of {of}; they come after the others"
+        )
 
 
 def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resources: Resources) -> Search:

@@ -104,6 +104,8 @@ class ReadingRequest:
         parts = [(kind, [argument for _, argument in part]) for kind, part in groupby(kinds, key=itemgetter(0))]
         sources, guesses, not_read = dict[str, Source](), list[str](), list[NotRead]()
         with columns_of_side(self.side):
+            if kinds and all(kind in _STORED_IN_WORDS for kind, _ in kinds):
+                self._refuse_what_is_of_files()
             for kind, arguments in parts or [("file", [])]:
                 if kind == "file":
                     resolved = resolve_sources(
@@ -128,6 +130,14 @@ class ReadingRequest:
         for guess in guesses:
             progress.say(guess)
         return SourceSet(tuple(sources.values()), tuple(dict.fromkeys(not_read)))
+
+    def _refuse_what_is_of_files(self) -> None:
+        for name, value in (("file_format", self.file_format), ("text", self.text), ("doc_id", self.doc_id)):
+            if value is not None and name not in self.optional:
+                parameter = name.removeprefix("doc_")
+                raise SourceError(
+                    "is for files: the texts and ids of the input are known; omit it.", parameter=parameter
+                )
 
     def opened(self, progress: Progress) -> Texts:
         """Return the sources, with their columns, else SourceError."""

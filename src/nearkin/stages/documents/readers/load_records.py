@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nearkin.stages.documents.encodings import is_utf8
+from nearkin.stages.documents.encodings import is_utf8, lines_into_utf8
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.readers.records import (
     FieldSplitter,
@@ -72,10 +72,7 @@ def encoding_of_lines(encoding: str) -> str:
 def dialect_of(head: bytes) -> Dialect | None:
     """Return the dialect of a load file by its beginning, without a byte order mark."""
     header = head.partition(b"\n")[0].rstrip(b"\r")
-    try:
-        line = header.decode()
-    except UnicodeDecodeError:
-        line = header.decode("cp1252", "replace")
+    line = lines_into_utf8(header, "cp1252").decode("utf-8", "replace")
     quote = line[:1]
     if len(line) < 2 or line.isspace():
         return None
@@ -137,6 +134,12 @@ class _LoadSplitter(FieldSplitter):
     def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
         self._n_columns = self._n_columns or len(fields)
         return None if len(fields) == self._n_columns else other_number(len(fields), self._n_columns)
+
+    def mended(self, line: str) -> list[str] | None:
+        """Return the fields if only a qualifier inside one is not doubled."""
+        fields = line[1:-1].split(f"{self.quote}{self.delimiter}{self.quote}")
+        is_whole = len(line) > 1 and line[0] == line[-1] == self.quote
+        return fields if is_whole and len(fields) == self._n_columns else None
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         return line_end_in(piece)
