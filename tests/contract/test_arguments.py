@@ -84,14 +84,6 @@ def test_the_name_of_a_column_is_a_string(table: object, parameter: str, tmp_pat
         matter.add(table, **{parameter: 5})
 
 
-def test_add_refuses_columns_of_documents_without_any(tmp_path: Path) -> None:
-    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:
-        for documents in (PAIRS, [LEASE], pa.array([LEASE])):
-            with pytest.raises(ParameterError, match="column"):
-                matter.add(documents, text="body")
-        assert matter.info().n_documents == 0
-
-
 @pytest.mark.parametrize("wrong", [["a"], None, 5, b"a"])
 def test_an_id_is_a_string(wrong: Any, tmp_path: Path) -> None:
     with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:

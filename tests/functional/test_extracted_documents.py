@@ -176,3 +176,18 @@ def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):
     alone = {"1.eml", "1.eml!offer.docx", "1.eml!plan.docx", "3.eml", "4.eml!other.docx", "5.eml!call.ics"}
     assert kept("--attachments", "alone") == alone
     assert kept() == alone | {"3.eml!offer.docx", "4.eml", "4.eml!offer.docx", "5.eml!plan.docx"}
+
+
+def test_a_mail_whose_attachment_cannot_be_read_is_dropped_only_for_one_with_the_same_bytes(tmp_path):
+    """Of mails with the same contents one stays, even if another document has the text of their body."""
+    scan, other = make.pdf([A], is_scan=True), make.pdf([A] * 60, is_scan=True)
+    mails = {
+        "1.eml": (A, {"scan.pdf": scan}), "2.eml": (A, {"scan.pdf": scan}), "3.eml": (A, {"scan.pdf": other}),
+        "4.eml": (A, {}), "5.eml": (f"{A} {B[:60]}", {}), "6.eml": (B, {"scan.pdf": scan}), "7.eml": (B, {}),
+    }  # fmt: skip
+    for name, (body, attached) in mails.items():
+        (tmp_path / name).write_bytes(make.mail({**HEADERS, "Message-ID": f"<{name}@b.org>"}, body, attached))
+    told = nearkin_json("dedup", tmp_path, "--out", tmp_path / "out", "--keep", "longest")
+    rows = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
+    assert told["counts"]["kept"] == 4
+    assert {row["id"] for row in rows if row["keep"]} == {"1.eml", "3.eml", "5.eml", "6.eml"}

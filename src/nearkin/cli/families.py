@@ -15,7 +15,9 @@ from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.collection.groups.current import CollectionGroups
+    from collections.abc import Iterable
+
+    from nearkin.reports.facts.fact import Fact
 
 
 HELP = """
@@ -48,32 +50,32 @@ class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgu
 def families(job: FamiliesCommand) -> None:
     """Group contracts into form groups."""
     from nearkin.reports.facts.jobs import families_facts, relations_table, run_time
-    from nearkin.reports.facts.queries import family_group_facts
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
 
     request, out = ReadingRequest.from_options(job.inputs, job), job.out
     delivery, resources = job.part(Delivery), Resources.of(job.threads, job.memory)
-    groups: CollectionGroups | None = None
+    changes: Iterable[Fact] = ()
     with working(job) as bars:
         if job.overlay is not None and is_one_collection(request):
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
         is_plain = job.shingle is None and job.ignore is None and not job.ignore_numbers
         if is_plain and is_one_collection(request):
+            from nearkin.reports.facts.queries import family_group_facts
             from nearkin.workflows.families.of_collection import families_of_collection
 
             result = families_of_collection(
                 request, out, threshold=job.threshold, is_read_only=job.read_only, delivery=delivery,
                 resources=resources, progress=bars,
             )  # fmt: skip
-            manifest, groups, summary = result.manifest, result.groups, result.to_dict()
+            manifest, summary = result.manifest, result.to_dict()
+            changes = () if result.groups is None else family_group_facts(result.groups)
         elif job.read_only:
             raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
             manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
             summary = manifest.as_stored()
     facts, costs = families_facts(manifest), run_time(manifest, manifest.count("documents"))
-    changes = () if groups is None else family_group_facts(groups)
     answer_run(
         job, manifest, out, "families.csv", facts, costs, table=relations_table(manifest), summary=summary,
         after=changes,

@@ -50,9 +50,9 @@ class Source:
         Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     stdin : binary file or None
         Standard input, or a copy of it, for the path "-".
-    changed_ns
-        Time of the last change, in nanoseconds since 1970; None for a pipe, and until the source was seen: see
-        `workflows.reading.identity`.
+    changed_ns, noted_ns
+        Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
+        None for a pipe, and until the source was seen: see `workflows.reading.identity`.
     sha256, texts_sha256
         Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
     end_row
@@ -77,6 +77,7 @@ class Source:
     encoding: str = "utf-8"
     stdin: BinaryIO | None = field(default=None, compare=False, repr=False)
     changed_ns: int | None = None
+    noted_ns: int | None = field(default=None, compare=False)
     sha256: str | None = None
     texts_sha256: str | None = None
     end_row: int | None = None

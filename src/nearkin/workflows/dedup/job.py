@@ -42,7 +42,6 @@ from nearkin.workflows.dedup.outcome import (
     prefer,
     reasons,
     with_numbers,
-    with_whole_families,
 )
 from nearkin.workflows.dedup.plans import (
     Plan,
@@ -58,6 +57,7 @@ from nearkin.workflows.dedup.row_places import Places, check_problems, check_rea
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import write_tables
 from nearkin.workflows.dedup.verifying import VerifiedMatches, compare_in_store, verify_all, with_fields
+from nearkin.workflows.dedup.whole_families import with_whole_families
 from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.resources import Resources
 
@@ -172,7 +172,7 @@ def judge(planned: Planned, sizes: Sizes, verified: VerifiedMatches, n_skipped: 
     judged = with_numbers(judged, ignored_numbers(corpus, options))
     return Result(
         corpus=corpus, places=planned.places, sizes=sizes, plan=planned.plan, verified=verified,
-        judged=with_whole_families(judged, planned.places.family_roots(), options), n_skipped=n_skipped,
+        judged=with_whole_families(judged, planned.places, options), n_skipped=n_skipped,
         threshold=options.threshold, kinds=planned.kinds,
     )  # fmt: skip
 

@@ -156,36 +156,6 @@ def reason_with_numbers(reason: U8, have_others: Bool) -> U8:
     return np.where((reason == EXACT_COPY) & have_others, NEAR_DUPLICATE, reason)
 
 
-def with_whole_families(judged: Judged, roots: U32 | None, options: DedupOptions) -> Judged:
-    """Keep or drop families as a whole; see `with_families`."""
-    outcome, is_against = judged.outcome, judged.others is not None
-    keep = with_families(outcome.keep, outcome.principal, roots, options, is_against=is_against)
-    return replace(judged, outcome=replace(outcome, keep=keep))
-
-
-def with_families(keep: Bool, principal: U32, roots: U32 | None, options: DedupOptions, *, is_against: bool) -> Bool:
-    """Return which documents are kept if a mail and its attachments, or a file and those inside it, stay together.
-
-    They are dropped if each would be dropped alone, and all their texts are in the family of one kept document, which
-    the first of them has as its principal. For ``roots`` see `.row_places.Places.family_roots`.
-    """
-    if roots is None or options.attachments == "alone":
-        return keep
-    roots = roots[: len(keep)]
-    has_text = keep | (principal != NO_ROW)
-    is_kept = np.zeros(len(roots), np.bool_)
-    is_kept[roots[keep]] = True
-    rows = np.flatnonzero(has_text & ~is_kept[roots])
-    if not is_against and len(rows):
-        families, first, number = np.unique(roots[rows], return_index=True, return_inverse=True)
-        kept_family = roots[principal[rows[first]]].astype(np.uint64)[number]
-        groups = roots[has_text].astype(np.uint64) << np.uint64(32) | principal[has_text]
-        has_all = np.isin(kept_family << np.uint64(32) | principal[rows], groups)
-        is_kept[families[np.unique(number[~has_all])]] = True
-    stays: Bool = has_text & is_kept[roots]
-    return stays
-
-
 def judge(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: GroupedTexts
 ) -> Outcome:

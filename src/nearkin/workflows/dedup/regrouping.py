@@ -41,13 +41,13 @@ from nearkin.workflows.dedup.outcome import (
     judge_groups,
     prefer,
     with_numbers,
-    with_whole_families,
 )
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
 from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_overlay_of_run, write_tables
+from nearkin.workflows.dedup.whole_families import with_whole_families
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
 from nearkin.workflows.reading.identity import check_unchanged
@@ -177,7 +177,7 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: M
     preference = prefer(run.corpus, options)
     grouping = group_again(matches, others, preference.node_order, options)
     judged = judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
-    return with_whole_families(with_numbers(judged, run.numbers), run.places.family_roots(), options)
+    return with_whole_families(with_numbers(judged, run.numbers), run.places, options)
 
 
 def load(directory: Path) -> FinishedRun:

@@ -42,10 +42,10 @@ from nearkin.workflows.dedup.outcome import (
     Judged,
     Outcome,
     prefer,
-    with_families,
 )
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.dedup.whole_families import with_families
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
 
 _N_SAMPLES = 12
@@ -406,7 +406,7 @@ def by_threshold(
     if corpus.is_against or options.min_shared is not None:
         return None
     preference, similarity = prefer(corpus, options), options.measure.similarity(matches)
-    has_text, roots = corpus.node != NO_NODE, places.family_roots()
+    has_text, roots, unread = corpus.node != NO_NODE, places.family_roots(), places.same_unread()
     apart = options.is_apart(matches)
     n_of_node = np.bincount(corpus.node[has_text], minlength=corpus.n_nodes)
     n_copies = int(n_of_node.sum()) - corpus.n_nodes
@@ -422,7 +422,7 @@ def by_threshold(
         n_in_group = np.bincount(of_node.principal, n_of_node, corpus.n_nodes)
         principal = np.full(len(corpus), NO_ROW)
         principal[has_text] = preference.best_row[of_node.principal[corpus.node[has_text]]]
-        keep = with_families(principal == np.arange(len(corpus)), principal, roots, options, is_against=False)
+        keep = with_families(principal == np.arange(len(corpus)), principal, roots, unread, options, is_against=False)
         n_kept = int(keep.sum())
         n_pairs = int(chosen.sum()) + n_copies
         counts = n_pairs, int((n_in_group >= 2).sum()), n_readable - n_kept

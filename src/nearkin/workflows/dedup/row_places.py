@@ -138,6 +138,18 @@ class Places:
             above[rows] = rows[first][number]
         return above
 
+    def same_unread(self) -> U32:
+        """Return for each document whose content was not read the first one with the same bytes; NO_ROW for others."""
+        same = np.full(len(self.source), NO_ROW)
+        if self.origins is not None:
+            beside = pa.array(["technical", "empty"])
+            rows = np.flatnonzero(pc.invert(pc.is_in(self.origins["exception"], beside)).to_numpy(zero_copy_only=False))
+            rows = rows[self.origins["exception"].take(pa.array(rows)).is_valid().to_numpy(zero_copy_only=False)]
+            digests = self.origins["sha256"].take(pa.array(rows)).dictionary_encode().indices
+            _, first, number = np.unique(digests.to_numpy(zero_copy_only=False), return_index=True, return_inverse=True)
+            same[rows] = rows[first][number]
+        return same
+
     def more_fields(self) -> list[pa.Field]:
         """Return the additional columns of tables with containers or extraction."""
         parent = [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]

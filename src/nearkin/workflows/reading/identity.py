@@ -27,23 +27,25 @@ _MAX_NAMED = 100
 
 
 def seen(source: Source) -> Source:
-    """Return a source with its size and time as they are now; the bytes of files are not read."""
+    """Return a source with its size and times as they are now; the bytes of files are not read."""
     if isinstance(source, StoredSource):
         return replace(source, sha256=source.documents.digest, end_row=source.documents.end_row)
-    size_bytes, changed_ns = source.size_bytes, None
+    size_bytes, changed_ns, noted_ns = source.size_bytes, None, None
     with contextlib.suppress(OSError, ValueError):
         status = os.stat(source.path)
         if source.path != STDIN and stat.S_ISREG(status.st_mode):
-            size_bytes, changed_ns = status.st_size, status.st_mtime_ns
-    return replace(source, size_bytes=size_bytes, changed_ns=changed_ns)
+            size_bytes, changed_ns, noted_ns = status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return replace(source, size_bytes=size_bytes, changed_ns=changed_ns, noted_ns=noted_ns)
 
 
 def is_unchanged(source: Source) -> bool:
-    """Whether a seen source has the same size and time."""
+    """Whether size and time of a seen source are the same, and the digest, if the system noted another change."""
     if isinstance(source, StoredSource):
         return source.documents.is_unchanged
     now = seen(source)
-    return (now.changed_ns, now.size_bytes) == (source.changed_ns, source.size_bytes)
+    if (now.changed_ns, now.size_bytes) != (source.changed_ns, source.size_bytes):
+        return False
+    return source.noted_ns in (None, now.noted_ns) or source.sha256 in (None, file_sha256(source.path))
 
 
 def digested(source: Source) -> Source:

@@ -195,10 +195,10 @@ def text_of_html(page: str) -> str:
     for element in tree.css("pre, textarea, listing, xmp, plaintext"):
         for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
             node.replace_with((node.text_content or "").translate(_AS_IS))
-    for entry in tree.css("input, option[selected]"):
+    for entry in tree.css("input, select:has(option[selected]) option"):
         kind = (entry.attributes.get("type") or "text").lower()
         if entry.tag == "option" or kind in _BOXES:
-            entry.insert_before(f"{tick(entry.tag == 'option' or 'checked' in entry.attributes)} ")
+            entry.insert_before(f"{tick(not entry.attributes.keys().isdisjoint(('checked', 'selected')))} ")
         elif kind not in _NO_TEXTS:
             entry.insert_before(f"{entry.attributes.get('value') or ''} ")
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")

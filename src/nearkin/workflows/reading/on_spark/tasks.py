@@ -127,8 +127,8 @@ class TaskInput:
                     raise other_file(local, "it changed while it was read")
 
 
-def _moment(source: Source) -> tuple[int, int | None]:
-    return source.size_bytes, source.changed_ns
+def _moment(source: Source) -> tuple[int, int | None, int | None]:
+    return source.size_bytes, source.changed_ns, source.noted_ns
 
 
 def other_file(source: Source, how: str) -> SourceError:

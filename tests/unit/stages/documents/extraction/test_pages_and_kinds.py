@@ -36,7 +36,7 @@ PAGES = [
     ("a<button>b</button>c<input>d<input/>e<textarea>f</textarea>g", "a b c d e f g"),
     ("<input type=checkbox checked>a<input type=RADIO>b<input value='c d'>e<input type=hidden value=f>g",
      "☒ a ☐ b c d e g"),
-    ("<select><option>a<option selected>b</select>", "a\n☒ b"),
+    ("<select><option>a<option selected>b</select>", "☐ a\n☒ b"),
     ("", ""),
 ]  # fmt: skip
 
