@@ -213,7 +213,8 @@ def test_passages_of_a_document_and_documents_of_a_passage(script: Script, place
     assert (LEASE.startswith(LEASE[passage["start"] : passage["end"]]), passage["n_documents"]) == (True, 3)
     others = script.read(f"/passages/{passage['passage']}", limit=2)
     assert ([one["doc_id"] for one in others["documents"]], others["n_found"]) == (["lease", "lease/copy"], 3)
-    assert script.call("GET", "/passages/99").status_code == 400
+    for unknown in (99, 2**31, 2**64):
+        assert script.call("GET", f"/passages/{unknown}").status_code == 404
 
 
 @refused_before_any_database

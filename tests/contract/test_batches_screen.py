@@ -60,6 +60,8 @@ def test_batches_are_made_taken_coded_and_given_back(team: Team) -> None:
     assert team.code("eva", first["at"], "yes", **place).status_code == 409
     assert team.code("eva", first["at"], "yes", back="/code").status_code == 409
     assert team.by("eva").post("/tags", id=first["at"], tag="pass=99").status_code == 400
+    assert team.by("eva").post("/tags", id=first["at"], tag="responsive=no").status_code == 409
+    assert team.by("eva").post("/tags", id=first["at"], tag="seen", is_removed="1").status_code == 409
     assert team.tags(first["at"]) == {"pass": "1"}
     after = team.code("ben", first["at"], "yes", **place)
     assert after.status_code == 303

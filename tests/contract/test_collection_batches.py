@@ -20,9 +20,12 @@ from nearkin.collection.decisions.batches import (
     second_looks,
 )
 from nearkin.collection.decisions.coding import code
+from nearkin.collection.decisions.deciding import tag, undo
 from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
+from nearkin.store.store import Store
 from places import SomePlace
 from review_client import LAYOUT_WITH_REASON
 
@@ -36,6 +39,10 @@ def matter(place: SomePlace) -> Iterator[Collection]:
         opened.add([(one, f"Letter {one} about the price and the delivery of goods.") for one in IDS])
         opened.coding(LAYOUT_WITH_REASON, by="ada")
         yield opened
+
+
+def set_tag(store: Store, doc_ids: list[str], field: str, value: str | None, by: ChangeRequest) -> int:
+    return tag(store, doc_ids, field, value, group=None, tolerance=Tolerance.of(), options=by).number or 0
 
 
 def parts(matter: Collection, name: str) -> dict[int, list[str]]:
@@ -236,16 +243,24 @@ def test_a_batch_is_coded_by_who_holds_it(matter: Collection) -> None:
     store, yes = matter.opened.store, {"responsive": ["yes"]}
     make_batches(store, IDS[:2], "pass", 2, options=ChangeRequest(by="ada"))
     make_batches(store, IDS[1:3], "price", 2, options=ChangeRequest(by="ada"))
+    made = set_tag(store, ["d00"], "seen", "", EVA)
     hold(store, "pass=1", is_out=True, options=ChangeRequest(by="ben"))
     hold(store, "price=1", is_out=True, options=ChangeRequest(by="kim"))
     with pytest.raises(RefusedError):
         code(store, ["d05", "d00"], yes, options=EVA)
+    for value in ("no", None):
+        with pytest.raises(RefusedError):
+            set_tag(store, ["d05", "d00"], "responsive", value, EVA)
+    with pytest.raises(RefusedError):
+        undo(store, made, EVA)
+    assert set_tag(store, ["d00"], "seen", None, ChangeRequest(by="ada"))
     for name, doc_ids in (("ben", IDS[:2]), ("kim", IDS[1:3]), ("eva", IDS[5:6])):
         assert code(store, doc_ids, yes, options=ChangeRequest(by=name, may_resolve=False)).number
     draw_second_look(store, " kim ", 5, 0, ChangeRequest(by="ada"))
     with pytest.raises(RefusedError):
         hold(store, "second look=1", is_out=True, options=ChangeRequest(by="kim"))
     hold(store, "second look=1", is_out=True, options=EVA)
+    assert code_again(store, "d02", {"responsive": ["no"]}, "1", EVA).number  # kim still holds price=1
     with store.reading() as connection:
         assert holder_of(connection, "second look=1") == "eva"
 

@@ -60,7 +60,7 @@ def test_passages_of_documents_and_documents_of_passages(place) -> None:
         nearkin.passages(place.address, min_words=8, store=True)
         assert shown(collection, "late") == [(CLAUSE, 2)]
         assert (shown(collection, "c"), collection.passages("c").is_searched) == ([], True)
-        with pytest.raises(ParameterError):
+        with pytest.raises(UnknownDocumentError):
             collection.documents_with_passage(1_000)
         with pytest.raises(UnknownDocumentError):
             collection.passages("nobody")

@@ -368,7 +368,7 @@ class DocumentQueries:
 
         Raises
         ------
-        ParameterError
+        UnknownDocumentError
             No such passage is stored.
         """
         from nearkin.collection.stored.passages import documents_of

@@ -18,7 +18,7 @@ from nearkin.collection.decisions import log
 from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, checked_value
 from nearkin.collection.decisions.second_values import judged
 from nearkin.collection.stored.documents import checked_ids, current_ids, refuse_unknown
-from nearkin.errors import ParameterError, RefusedError
+from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 from nearkin.store.store import Store
@@ -221,8 +221,6 @@ def code(
     with options.opened(store) as connection:
         layout = layout_of(connection)
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
-        if not options.may_resolve:
-            _refuse_held(connection, wanted, str(options.by))
         was = {field.name: _tags_before(connection, field.name, wanted) for field in layout.fields}
         values, given = chosen_values(layout, chosen, was), dict[tuple[str, str], str | None]()
         for field, now in values.items():
@@ -237,23 +235,6 @@ def code(
         data = {"values": {field: value for field, value in values.items() if value is not None}}
         n_unchanged = len(wanted) - len({change.subject for change in changes})
         return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged)
-
-
-def _refuse_held(connection: Connection, doc_ids: Sequence[str], by: str) -> None:
-    """Refuse documents in a batch that somebody else holds, unless the person holds another one with them."""
-    is_held = (schema.changes.c.kind == log.BATCH) & (schema.changes.c.now != "")
-    holders = {key[1]: holder for key, holder, _ in log.current_decisions(connection, is_held)}
-    names = {batch.rpartition("=")[0] for batch in holders} - {log.LOOKS}
-    for block in in_slices(doc_ids if names else []):
-        found = dict[str, dict[str, str]]()
-        is_own = schema.tags.c.field.in_(names) & schema.tags.c.doc_id.in_(block)
-        for doc_id, field, number, _ in log.current_tags(connection, is_own):
-            if (batch := f"{field}={number}") in holders:
-                found.setdefault(doc_id, {})[holders[batch]] = batch
-        for doc_id, batch_of in found.items():
-            if by not in batch_of:
-                holder, batch = next(iter(batch_of.items()))
-                raise RefusedError(409, f"{holder} has checked out the batch {batch}, in which {doc_id} is.")
 
 
 def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals
-from nearkin.collection.decisions.second_values import judged
+from nearkin.collection.decisions.second_values import judged, refuse_held
 from nearkin.collection.results import columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import (
@@ -135,6 +135,8 @@ def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityR
             raise ParameterError(f"Activity {number} {_NOT_UNDONE[kind]}.")
         made = log.changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
+        if not options.may_resolve:
+            refuse_held(connection, [change.subject for change in made if change.kind == log.TAG], str(options.by))
         changes = _undoing(connection, made)
         refuse_contradicting(connection, changes)
         data: dict[str, object] = {"activity": number, "kind": kind}

@@ -96,11 +96,13 @@ def judged(
     ParameterError
         A field is the name of batches, which no tag changes.
     RefusedError
-        Two other people set different values.
+        Two other people set different values, or somebody else has checked out a document.
     """
     doc_ids, fields = list(dict.fromkeys(item for item, _ in wanted)), {field for _, field in wanted}
     if reserved := fields & log.batch_names(connection):
         raise ParameterError.of("field", "no name of batches", ", ".join(sorted(reserved)))
+    if not (options.may_resolve or is_blind):
+        refuse_held(connection, doc_ids, str(options.by))
     firsts = set_values(connection, log.TAG, doc_ids, fields)
     seconds = set_values(connection, log.SECOND, doc_ids, fields)
     changes = list[log.SettingChange]()
@@ -126,6 +128,23 @@ def judged(
         if after != other:
             changes.append(log.SettingChange(log.SECOND, *key, other, after))
     return changes
+
+
+def refuse_held(connection: Connection, doc_ids: Sequence[str], by: str) -> None:
+    """Refuse documents in a batch that somebody else holds, unless the person holds another one with them."""
+    is_held = (schema.changes.c.kind == log.BATCH) & (schema.changes.c.now != "")
+    holders = {key[1]: holder for key, holder, _ in log.current_decisions(connection, is_held)}
+    names = {batch.rpartition("=")[0] for batch in holders} - {log.LOOKS}
+    for block in in_slices(doc_ids if names else []):
+        found = dict[str, dict[str, str]]()
+        is_own = schema.tags.c.field.in_(names) & schema.tags.c.doc_id.in_(block)
+        for doc_id, field, number, _ in log.current_tags(connection, is_own):
+            if (batch := f"{field}={number}") in holders:
+                found.setdefault(doc_id, {})[holders[batch]] = batch
+        for doc_id, batch_of in found.items():
+            if by not in batch_of:
+                holder, batch = next(iter(batch_of.items()))
+                raise RefusedError(409, f"{holder} has checked out the batch {batch}, in which {doc_id} is.")
 
 
 def two_values(connection: Connection, limit: int | None = None, *, of: str | None = None) -> list[TwoValues]:

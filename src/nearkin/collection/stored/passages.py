@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import documents as stored
-from nearkin.errors import ParameterError
+from nearkin.errors import UnknownDocumentError
 from nearkin.records import I64
 from nearkin.store.bulk import in_slices, insert_integers
 from nearkin.store.schema import passage_places, passages
@@ -126,9 +126,10 @@ def documents_of(connection: Connection, passage: int, limit: int) -> DocumentsO
     """Return the current documents with a passage."""
     columns = passage_places.c.content, passage_places.c.start, passage_places.c.end
     query = select(*columns).where(passage_places.c.passage == passage).order_by("content", "start")
-    places = {row.content: row for row in reversed(connection.execute(query).all())}
+    rows = connection.execute(query).all() if passage < 2**63 else []
+    places = {row.content: row for row in reversed(rows)}
     if not places:
-        raise ParameterError.of("passage", "the number of a stored passage", passage)
+        raise UnknownDocumentError(f"There is no passage {passage}. The passages of a document have their numbers.")
     documents, n_found = stored.current_documents(connection, sorted(places), limit)
     shown = (
         PlaceOfPassage(document=document, start=places[document.content].start, end=places[document.content].end)

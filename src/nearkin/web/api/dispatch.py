@@ -229,7 +229,7 @@ _PROBLEMS = {
     400: "A parameter breaks its rule.",
     401: "The token is missing or wrong.",
     403: "The token may not do this, or the service is read-only.",
-    404: "There is no such document, group or job.",
+    404: "There is no such document, group, passage or job.",
     405: "The address does not take this method.",
     409: "What the request would replace was changed after the activity that it names; 'activities' has the changes.",
     413: "The body is too large.",

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
-from nearkin.collection.decisions.deciding import members_of, parsed, tag
+from nearkin.collection.decisions.deciding import members_of, parsed, tag, undo
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of, batch_names
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members
@@ -151,7 +151,7 @@ class UndoForm(msgspec.Struct, kw_only=True):
     back: str = "/log"
 
 
-def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
+def undo_activity(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
     """Undo an activity; if it was about groups, update the groups of the page from which the form came."""
     with service.collection.opened.store.reading() as connection:
         made = activity_of(connection, body.number) if 0 < body.number < 2**63 else None
@@ -159,7 +159,7 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
         raise RefusedError(
             403, f"Activity {body.number} is not yours: reviewers undo their own activities, admins those of all."
         )
-    activity_result, job = service.collection.undo(body.number, by=visitor.name), None
+    activity_result, job = undo(service.collection.opened.store, body.number, visitor.change()), None
     if any(
         change.kind in (NEVER_GROUP, SAME_GROUP) for change in activity_result.changes
     ):  # those of an undone undo, too
@@ -375,6 +375,6 @@ FORMS = (
     ChangeForm("/group/split", SplitForm, split),
     ChangeForm("/group/unite", UniteForm, unite),
     ChangeForm("/group/principal", PrincipalForm, make_principal),
-    ChangeForm("/undo", UndoForm, undo),
+    ChangeForm("/undo", UndoForm, undo_activity),
 )
 SCREENS = (Screen("/conflicts", ConflictsQuery, conflicts, conflicts_table),)

@@ -66,7 +66,7 @@ def test_texts_in_a_column_have_their_line_ends_back(vol: Path) -> None:
         assert row["text"] == "Dear Ada,\nit rains.\n\n Übrigens".encode()
 
 
-def test_csv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
+def test_csv_or_tsv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
     (vol / "own.csv").write_text(
         '"BEGBATES","TEXTPATH","PARENTDOCID"\n"7","TEXT\\A-1.txt",""\n"8","TEXT/a-2.txt","7"\n'
     )
@@ -76,8 +76,15 @@ def test_csv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
     assert [(row["doc_id"], row["text"], row["parent"]) for row in rows_of(found)] == [
         (7, b"the first text", None), (8, b"the second text", "7"),
     ]  # fmt: skip
-    (vol / "plain.csv").write_text("id,text\n1,It was\n")
-    assert resolve_sources(["vol/plain.csv"]).sources[0].format == "csv"
+    for header in ("DOCID\tCUSTODIAN\tTEXTPATH", "\ufeffBEGBATES\tENDBATES\tTEXTPATH"):
+        (vol / "own.tsv").write_text(f"{header}\n7\tAda Orlov of Port\tTEXT\\A-1.txt\n", encoding="utf-8")
+        found = resolve_sources(["vol/own.tsv"])
+        assert [(row["doc_id"], row["text"]) for row in rows_of(found)] == [(7, b"the first text")]
+    for name, text, plain in (
+        ("csv", "id,text\n1,It was\n", "csv"), ("tsv", "id\ttext\n1\tIt was\n", "tsv"), ("tsv", "a\tIt was\n", "lines"),
+    ):  # fmt: skip
+        (vol / f"plain.{name}").write_text(text)
+        assert resolve_sources([f"vol/plain.{name}"]).sources[0].format == plain
 
 
 def test_a_mixture_of_encodings_is_read_line_by_line(vol: Path) -> None:

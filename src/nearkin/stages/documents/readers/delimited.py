@@ -120,10 +120,7 @@ class Csv(DelimitedReader):
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format, or that of load files for the columns of one."""
-        from nearkin.stages.documents.readers.load_records import dialect_of, is_for_review
-
-        dialect = dialect_of(head.data)
-        return "csv" if dialect is None or not is_for_review(dialect.names) else "load-file"
+        return "load-file" if _is_load_file(head) else "csv"
 
     def splitter(self, delimiter: str | None) -> FieldSplitter:
         """Return the splitter; see `DelimitedReader`."""
@@ -171,10 +168,19 @@ class Tsv(DelimitedReader):
         return _TsvSplitter(TAB)
 
     def settled(self, head: Head, text: str | None) -> str:
-        """Return this format if there is a header; otherwise the lines are ids and texts."""
+        """Return this format, or that of load files; without a header, the lines are ids and texts."""
+        if _is_load_file(head):
+            return "load-file"
         first = head.data.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"\xef\xbb\xbf").split(b"\t")
         is_named = text is not None and _are_columns((text,), [name.decode("utf-8", "replace") for name in first])
         return "tsv" if is_named or has_header(head, b"\t") else "lines"
+
+
+def _is_load_file(head: Head) -> bool:
+    from nearkin.stages.documents.readers.load_records import dialect_of, is_for_review
+
+    dialect = dialect_of(head.data)
+    return dialect is not None and is_for_review(dialect.names)
 
 
 def _are_columns(named: Sequence[str | None], names: Sequence[str]) -> bool:
