@@ -228,7 +228,7 @@ def _parameters(query: str) -> list[tuple[str, str]]:
 
 
 _MAX_FOUND, _MAX_FAMILIES = 300, 100
-_MAX_ROWS, _MAX_IDS = 35, 1_000
+_MAX_ROWS, _MAX_IDS = 35, 500
 """Conflicts, fields with two values, families, and ids of buttons of a page: these make fewer than 3,000 elements."""
 
 
