@@ -105,51 +105,6 @@ def test_a_call_is_not_overwritten_in_silence(visit: Visit) -> None:
     assert visit.post("/group/split", **forms["/group/split"], seen=number).status_code == 303
 
 
-def test_no_value_is_proposed_for_a_sensitive_field(visit: Visit) -> None:
-    collection = visit.service.collection
-    for field in ("Privileged", "responsive"):
-        collection.tag(["lease", "lease/copy"], field, "no", by="ada")
-        collection.tag(["lease, signed"], field, "yes", by="bo")
-    for field, proposed in (("Privileged", None), ("responsive", "no")):
-        (row,) = visit.get("/conflicts.json", field=field).json()["groups"]
-        assert row["majority_label"] == proposed
-        assert row["labels"] == [{"label": "no", "n_documents": 2}, {"label": "yes", "n_documents": 1}]
-        assert ('action="/tags"' in visit.get("/conflicts", field=field).text) == (proposed is not None)
-
-
-def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
-    assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
-    assert visit.send("GET", "/conflicts.csv").status_code == 400
-    visit.service.collection.tag(["lease", "lease/copy"], "responsive", "yes")
-    said = "without the tag responsive: 1 in groups with it: lease, signed"
-    assert said in html.unescape(words_of(visit.get("/conflicts").text))
-    visit.service.collection.tag(["lease, signed"], "responsive", "no")
-    (row,) = visit.get("/conflicts.json").json()["groups"]
-    assert (row["majority_label"], row["odd_ids"]) == ("yes", ["lease, signed"])
-    page = words_of(visit.get("/conflicts").text)
-    assert "to store them: nearkin groups COLLECTION" in page
-    assert "2 × yes 1 × no" in page
-    assert "Signed by Ada Kern" in page
-    assert visit.get("/conflicts.csv").text.count("lease, signed") == 1
-
-    preview = visit.post("/tags", id="lease, signed", tag="responsive=yes", is_previewed="1", back="/conflicts")
-    assert "Change 1 document" in words_of(preview.text)
-    assert visit.get("/conflicts.json").json()["n_found"] == 1
-    done = visit.post("/tags", id="lease, signed", tag="responsive=yes", expected=1, back="/conflicts")
-    assert done.headers["location"] == "/conflicts?done=3"
-    assert visit.get("/conflicts.json").json()["groups"] == []
-    assert "agree on the tag responsive (3 documents have it)" in said_of_conflicts(visit, "responsive")
-    visit.post("/undo", number=3, back="/conflicts")
-    assert visit.get("/conflicts.json").json()["n_found"] == 1
-    signed = f"{LEASE} Signed by Ada Kern.".replace("every key", "all keys")
-    visit.service.collection.add([("lease, signed", signed)], wave="june")
-    assert "first of 2 differences" in words_of(visit.get("/conflicts", value="0.3").text)
-
-
-def said_of_conflicts(visit: Visit, field: str) -> str:
-    return words_of(visit.get("/conflicts", field=field).text).replace(" )", ")")
-
-
 def sent(visit: Visit, name: str, content: bytes) -> str:
     """Send a file; the address that the form leads to."""
     files = {"file": (name, content, "application/octet-stream")}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.log import CODE, CODING, SEARCH, TAG, StoredState
+from nearkin.collection.decisions.log import BATCH, CODE, CODING, SEARCH, TAG, StoredState
 from nearkin.errors import CollectionBusyError
 from nearkin.store.schema import activity, groupings
 
@@ -21,7 +21,7 @@ _WAITING_S = 0.15
 _CLOSING_S = 10.0
 _MAX_KEPT = 64
 """Results, and works that wait for the thread."""
-_OF_NO_GROUP = (TAG, "untag", CODE, CODING, SEARCH, "note", "group-note")
+_OF_NO_GROUP = (TAG, "untag", BATCH, CODE, CODING, SEARCH, "note", "group-note")
 Found = TypeVar("Found")
 
 
@@ -44,6 +44,7 @@ def state_of_groups(connection: Connection) -> Hashable:
 class _Waiting:
     n_characters: int
     compute: Callable[[], Any]
+    made_from: Hashable
     future: Future[Any] = field(default_factory=Future)
 
     @property
@@ -60,8 +61,10 @@ class Later:
         self._thread: threading.Thread | None = None
         self._is_over = False
 
-    def get(self, key: Hashable, n_characters: int, work: Callable[[], Found]) -> Found:
+    def get(self, key: Hashable, n_characters: int, work: Callable[[], Found], made_from: Hashable = None) -> Found:
         """Return the result of work about texts of a size: at once if they are short.
+
+        A key has one work at a time; one made from something else is replaced, unless it is running.
 
         Raises
         ------
@@ -73,9 +76,13 @@ class Later:
         if n_characters <= AT_ONCE:
             return work()
         with self._changed:
-            if self._is_over and key not in self._kept:
+            work_of_key = self._kept.get(key)
+            is_other = work_of_key is None or work_of_key.made_from != made_from
+            if self._is_over and is_other:
                 raise CollectionBusyError("The service is ending: it begins no long comparison.")
-            work_of_key = self._kept.setdefault(key, _Waiting(n_characters, work))
+            if work_of_key is None or (is_other and not work_of_key.future.running()):
+                awaited = work_of_key.future if work_of_key is not None and work_of_key.is_waiting else Future()
+                work_of_key = self._kept[key] = _Waiting(n_characters, work, made_from, awaited)
             self._kept.move_to_end(key)
             self._drop_oldest()
             if self._thread is None:
@@ -84,11 +91,12 @@ class Later:
             self._changed.notify()
         future: Future[Found] = work_of_key.future
         wait([future], _WAITING_S)
-        if not future.done() or future.cancelled():
+        if not future.done() or future.cancelled() or work_of_key.made_from != made_from:
             raise NotYet(future)
         if future.exception() is not None:
             with self._changed:
-                self._kept.pop(key, None)
+                if self._kept.get(key) is work_of_key:
+                    del self._kept[key]
         return future.result()
 
     def _drop_oldest(self) -> None:

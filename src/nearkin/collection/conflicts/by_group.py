@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection
 
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.groups.grouping import GroupDecisions, regroup, similarity_by
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
@@ -31,9 +32,14 @@ from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
 from nearkin.tabular import AnswerRecord
 
+_Compared = dict[tuple[int, int], tuple[float | None, FirstPassage]]
+_COMPARED = KeptValues[_Compared]()
+"""Edit similarities and first differences of pairs of contents: they take the time, and depend on no label."""
+_MAX_COMPARED = 10_000
 _MAX_EXAMINED = 1_024
 """Maximum number of texts with another label among which the most promising are chosen, unless none of them matches."""
 
@@ -243,9 +249,11 @@ class Conflict(AnswerRecord):
         Whether they match by their letters alone.
     passage
         First significant difference, with a few words around it; empty if the texts are identical.
+    odd
+        Ids and labels of the documents of all conflicts of the group, also those beyond ``limit``.
     """
 
-    hidden = ("a", "b", "passage")
+    hidden = ("a", "b", "passage", "odd")
     computed = ("id_a=a.doc_id", "id_b=b.doc_id", "passage=marked_passage")
 
     group: int | None
@@ -265,6 +273,7 @@ class Conflict(AnswerRecord):
     passage: tuple[Piece, ...]
     n_differences: int
     n_moves: int
+    odd: tuple[tuple[str, str], ...] = field(repr=False)
 
     @property
     def marked_passage(self) -> str:
@@ -362,7 +371,7 @@ def conflicts(
         is_stored = regrouped.is_stored(state)
         return Conflicts(
             tolerance=tolerance,
-            conflicts=tuple(_told(connection, contradiction, tolerance) for contradiction in contradictions[:limit]),
+            conflicts=_told(connection, contradictions, tolerance, limit),
             n_found=len(contradictions),
             n_groups=len({id(contradiction.group) for contradiction in contradictions}),
             n_labelled=len(content_of),
@@ -428,11 +437,42 @@ def _unlabelled(connection: Connection, content_of: Mapping[str, int], membershi
     return [doc_id for _, doc_id in sorted(rows)]
 
 
-def _told(connection: Connection, contradiction: Contradiction, tolerance: Tolerance) -> Conflict:
+def _told(
+    connection: Connection, contradictions: Sequence[Contradiction], tolerance: Tolerance, limit: int
+) -> tuple[Conflict, ...]:
+    odd = dict[int, list[tuple[str, str]]]()
+    for contradiction in contradictions:
+        entry = contradiction.odd
+        odd.setdefault(id(contradiction.group), []).append((entry.document.doc_id, entry.label))
+    odd_of = {group: tuple(entries) for group, entries in odd.items()}
+    compared = _COMPARED.get(connection.engine, "pairs", StoredState.now(connection), dict)
+    return tuple(
+        _conflict(connection, contradiction, tolerance, odd_of[id(contradiction.group)], compared)
+        for contradiction in contradictions[:limit]
+    )
+
+
+def _compared(connection: Connection, a: int, b: int, compared: _Compared) -> tuple[float | None, FirstPassage]:
+    known = compared.get((a, b))
+    if known is None:
+        texts = texts_of(connection, [a, b])
+        known = edit_similarity(texts[a], texts[b]).similarity, first_passage(texts[a], texts[b])
+        if len(compared) >= _MAX_COMPARED:
+            compared.clear()
+        compared[a, b] = known
+    return known
+
+
+def _conflict(
+    connection: Connection,
+    contradiction: Contradiction,
+    tolerance: Tolerance,
+    odd: tuple[tuple[str, str], ...],
+    compared: _Compared,
+) -> Conflict:
     a, b = contradiction.odd.document, contradiction.other.document
-    texts, is_same = texts_of(connection, list({a.content, b.content})), a.content == b.content
-    text_a, text_b = texts[a.content], texts[b.content]
-    passage = FirstPassage() if is_same else first_passage(text_a, text_b)
+    is_same = a.content == b.content
+    similarity, passage = (1.0, FirstPassage()) if is_same else _compared(connection, a.content, b.content, compared)
     return Conflict(
         group=contradiction.group.number if contradiction.group.number >= 0 else None,
         majority_label=contradiction.group.majority_label,
@@ -444,11 +484,12 @@ def _told(connection: Connection, contradiction: Contradiction, tolerance: Toler
         label_a=contradiction.odd.label,
         label_b=contradiction.other.label,
         relative_distance=contradiction.relative_distance,
-        edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
+        edit_similarity=similarity,
         jaccard=contradiction.jaccard,
         is_match=contradiction.is_match,
         is_letters_only=contradiction.is_match and is_letters_only(contradiction.jaccard, tolerance),
         passage=passage.pieces,
         n_differences=passage.n_differences,
         n_moves=passage.n_moves,
+        odd=odd,
     )

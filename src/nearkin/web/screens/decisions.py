@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -227,9 +227,9 @@ def _parameters(query: str) -> list[tuple[str, str]]:
         return []
 
 
-_MAX_SETTINGS, _MAX_FAMILIES = 300, 100
-_MAX_ROWS = 35
-"""Conflicts, fields with two values, and families of a page, which make fewer than 3,000 elements."""
+_MAX_FOUND, _MAX_FAMILIES = 300, 100
+_MAX_ROWS, _MAX_IDS = 35, 500
+"""Conflicts, fields with two values, families, and ids of buttons of a page: these make fewer than 3,000 elements."""
 
 
 class ConflictsQuery(GroupingQuery, kw_only=True):
@@ -271,8 +271,8 @@ class GroupConflict(AnswerRecord):
 
     @property
     def odd_ids(self) -> list[str]:
-        """Documents that do not have the majority's label."""
-        return list(dict.fromkeys(conflict.a.doc_id for conflict in self.conflicts))
+        """Documents that do not have the majority's label, also those whose conflicts are not among ``conflicts``."""
+        return list(dict.fromkeys(doc_id for doc_id, _ in self.worst.odd))
 
 
 def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
@@ -281,23 +281,25 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
     field = query.field or next(iter(fields), None)
     if field is None:
         return ScreenAnswer("conflicts.html.j2", {"found": None}, {})
-    last, read = service.last_activity(), labels_of_tag(service.collection, field)
+    read = labels_of_tag(service.collection, field)
     with service.collection.opened.store.reading() as connection:
         contents = current_contents(connection, [doc_id for doc_id, _ in read.pairs])
         n_characters, state = sum(lengths_of(connection, contents.values()).values()), state_of_groups(connection)
     listed = service.later.get(
-        ("conflicts", last, state, field, query.tolerance), n_characters,
-        lambda: _found(service, query, read, _MAX_ROWS),
+        ("conflicts", field, query.tolerance), n_characters, lambda: _found(service, query, read, _MAX_FOUND),
+        (state, read.pairs),
     )  # fmt: skip
     with service.collection.opened.store.reading() as connection:
-        rows, is_sensitive = by_group(listed), field.casefold() in SENSITIVE | layout_of(connection).sensitive
-        two, families = two_values(connection, _MAX_SETTINGS), families_that_differ(connection, field, _MAX_FAMILIES)
+        is_sensitive = field.casefold() in SENSITIVE | layout_of(connection).sensitive
+        two, families = two_values(connection, _MAX_FOUND), families_that_differ(connection, field, _MAX_FAMILIES)
+    shown = replace(listed, conflicts=listed.conflicts[:_MAX_ROWS])
     values = {
         "field": field,
         "fields": fields if field in fields else [field, *fields],
-        "found": listed,
-        "rows": rows,
+        "found": shown,
+        "rows": by_group(shown),
         "n_shown": _MAX_ROWS,
+        "n_ids": _MAX_IDS,
         "two_values": two,
         "families": families,
         "facts": list(unlabelled_facts(listed, tag=field)),
@@ -309,7 +311,7 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
     no_proposal: dict[str, object] = {"majority_label": None, "odd_ids": []} if is_sensitive else {}
     data = listed.to_dict() | {
         "field": field, "is_sensitive": is_sensitive, "families": families, "two_values": two,
-        "groups": [row.to_dict() | no_proposal for row in rows],
+        "groups": [row.to_dict() | no_proposal for row in by_group(listed)],
     }  # fmt: skip
     return ScreenAnswer("conflicts.html.j2", values, data)
 
@@ -349,7 +351,7 @@ def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
     rows = list[GroupConflict]()
     for _, of_group in groupby(all_conflicts.conflicts, key):
         members = tuple(of_group)
-        odd = Counter(member.label_a for member in members)
+        odd = Counter(label for _, label in members[0].odd)
         labels = (members[0].majority_label, members[0].n_with_majority_label), *odd.most_common()
         rows.append(GroupConflict(conflicts=members, labels=tuple(LabelCount(*label) for label in labels)))
     return rows[:-1] if all_conflicts.n_found > len(all_conflicts.conflicts) and len(rows) > 1 else rows
