@@ -16,6 +16,7 @@ from nearkin.stages.documents.columns import (
     ColumnSample,
     check_unique,
     has_column,
+    missing_column,
 )
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
@@ -268,6 +269,9 @@ def _with_columns(
         check_schema(source.name, sample.table.schema, columns.text, None)
     for path in text_paths(columns.text, sample.names):
         check_unique(source.name, {"text": path.column, "id": columns.id}, sample.header)
+        values = [path.text(record[path.column]) for record in sample.records if path.column in record]
+        if path.steps and values and all(value is None for value in values):
+            raise missing_column(source.name, "text", columns.text, sample.names)
     notes = [f"there is no column '{name}', so another column is guessed" for name in missing]
     return source, (*notes, *columns.guesses)
 
