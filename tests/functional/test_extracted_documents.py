@@ -191,3 +191,12 @@ def test_a_mail_whose_attachment_cannot_be_read_is_dropped_only_for_one_with_the
     rows = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
     assert told["counts"]["kept"] == 4
     assert {row["id"] for row in rows if row["keep"]} == {"1.eml", "3.eml", "5.eml", "6.eml"}
+
+
+def test_attachments_of_a_load_file_whose_texts_are_missing_are_not_the_same(tmp_path):
+    (tmp_path / "mail.txt").write_text(A)
+    rows = ["DOCID,PARENTID,TEXTPATH", *(f"M{i},,mail.txt\nM{i}-1,M{i},gone{i}.txt" for i in (1, 2)), "M3,,mail.txt"]
+    (tmp_path / "load.csv").write_text("\n".join(rows) + "\n")
+    nearkin_done("dedup", tmp_path / "load.csv", "--out", tmp_path / "out", "--max-unreadable", "1")
+    table = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
+    assert {row["id"] for row in table if row["keep"]} == {"M1", "M2"}

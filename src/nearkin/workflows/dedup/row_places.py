@@ -16,7 +16,7 @@ from nearkin.errors import DocumentError
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
-from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of, truncated_input
+from nearkin.stages.documents.faults import is_beside, is_rest_missing, reason_of, sentence_of, truncated_input
 from nearkin.stages.documents.members import BETWEEN, is_ocr
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rows import IdKind, given_ids
@@ -141,12 +141,14 @@ class Places:
     def same_unread(self) -> U32:
         """Return for each document whose content was not read the first one with the same bytes; NO_ROW for others."""
         same = np.full(len(self.source), NO_ROW)
-        if self.origins is not None:
-            beside = pa.array(["technical", "empty"])
-            rows = np.flatnonzero(pc.invert(pc.is_in(self.origins["exception"], beside)).to_numpy(zero_copy_only=False))
-            rows = rows[self.origins["exception"].take(pa.array(rows)).is_valid().to_numpy(zero_copy_only=False)]
-            digests = self.origins["sha256"].take(pa.array(rows)).dictionary_encode().indices
-            _, first, number = np.unique(digests.to_numpy(zero_copy_only=False), return_index=True, return_inverse=True)
+        beside = ("technical", "empty")
+        unread = [row for row, problem in sorted(self.problems.items()) if reason_of(problem) not in beside]
+        if unread:
+            rows, contents = np.array(unread), self.names.take(pa.array(unread, pa.int64()))
+            if self.origins is not None:
+                contents = pc.coalesce(self.origins["sha256"].take(pa.array(rows)).cast(pa.large_string()), contents)
+            codes = contents.dictionary_encode().indices.to_numpy()
+            _, first, number = np.unique(codes, return_index=True, return_inverse=True)
             same[rows] = rows[first][number]
         return same
 
