@@ -166,7 +166,8 @@ def test_values_of_two_people_stay_until_somebody_chooses(matter: Collection) ->
 
 def test_a_second_look_is_blind_seeded_and_has_an_interval(matter: Collection) -> None:
     store = matter.opened.store
-    matter.code(IDS[:10], {"responsive": ["yes"], "privileged": ["no"], "reason": ["memo"]}, by="ben")
+    matter.code(IDS[:9], {"responsive": ["yes"], "privileged": ["no"], "reason": ["memo"]}, by="ben")
+    matter.tag(IDS[9:10], "responsive", "yes", by="ben")  # a call as well, as programs set it
     matter.code(IDS[10:], {"responsive": ["no"]}, by="eva")
     drawn = draw_second_look(store, "ben", 6, 7, ChangeRequest(by="ada"))
     first = parts(matter, "second look")[1]

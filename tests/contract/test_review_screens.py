@@ -10,6 +10,7 @@ import io
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -260,6 +261,23 @@ def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:
     refused = visit.send("GET", "/document", params={"id": f"{HOSTILE}?"})
     assert refused.status_code == 404
     assert "<script>alert" not in refused.text
+
+
+def test_pages_with_thousands_of_differences_have_at_most_3000_elements(visit: Visit) -> None:
+    line = "Clause {0} of the lease on house {0} in the long street was signed by part{1} on day {0}."
+    texts = ["\n".join(line.format(i, part if i % 10 == 0 else "ies") for i in range(3_000)) for part in ("ner", "y")]
+    visit.service.collection.add([(f"long {i}", text) for i, text in enumerate(texts)])
+    place = sent(visit, "long.txt", texts[0].replace("partner", "parties").encode())
+    for path, query in (
+        (place, {}),
+        *(("/compare", {"a": "long 0", "b": "long 1", "view": view}) for view in ("inline", "sides")),
+    ):
+        for _ in range(200):
+            page = visit.get(path, **query).text
+            if "every 700ms" not in page:
+                break
+            time.sleep(0.1)
+        assert 1_000 < len(re.findall(r"<[a-z]", page)) <= 3_000
 
 
 def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,10 +29,11 @@ from nearkin.stages.differences.comparison import (
 )
 from nearkin.wording import reveal
 
-_MAX_OF_A_PAGE, _MAX_OF_A_PART = 80_000, 2_500
-"""Maximum number of elements of a comparison in a file, and in a page of the service, with which browsers are fast."""
-_OF_A_LINE, _OF_A_MARK = 4, 3
-"""Number of elements of a line, and of a marked piece."""
+_MAX_OF_A_PAGE, _MAX_OF_PARTS = 80_000, 2_300
+"""Maximum number of elements of a comparison in a file, and of all comparisons in a page of the service, with which
+browsers are fast."""
+_OF_A_HUNK, _OF_A_LINE, _OF_A_MARK = 14, 5, 3
+"""Number of elements of the head of a hunk, of a line, and of a marked piece, side by side."""
 
 
 def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
@@ -50,11 +51,13 @@ def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | 
     )
 
 
-def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False) -> str:
-    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several."""
+def comparison_fragment(
+    comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False, n_parts: int = 1
+) -> str:
+    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold ``n_parts`` of them."""
     return _rendered(
         "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side,
-        most=_MAX_OF_A_PART,
+        most=_MAX_OF_PARTS // n_parts,
     )  # fmt: skip
 
 
@@ -88,6 +91,7 @@ def _first_lines(comparison: Comparison, most: int) -> tuple[list[Hunk], bool]:
     hunks, n_left = list[Hunk](), most
     for hunk in comparison.hunks:
         lines = list[Line]()
+        n_left -= _OF_A_HUNK
         for line in hunk.lines:
             n_marks = (n_left - _OF_A_LINE) // _OF_A_MARK
             if n_marks < 1:

@@ -313,7 +313,7 @@ def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.C
     of = log.checked_by(of)
     with options.opened(store) as connection:
         fields = [field.name for field in layout_of(connection).fields]
-        is_call = _tags.field.in_(fields) & (_acts.kind == log.CODE) & (_acts.done_by == of)
+        is_call = _tags.field.in_(fields) & _acts.kind.in_((log.CODE, log.TAG)) & (_acts.done_by == of)
         calls = select(_tags.doc_id).distinct().join_from(schema.tags, schema.activity, _acts.number == _tags.activity)
         doc_ids = sorted(connection.execute(calls.where(is_call)).scalars())
         current = current_contents(connection, doc_ids)

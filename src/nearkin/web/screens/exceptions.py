@@ -17,6 +17,7 @@ from nearkin.collection.listing.exceptions import REASONS, StoredException, Stor
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.stored.documents import current_ids
+from nearkin.collection.stored.key_table import KEYS
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.comparison import comparison_fragment
@@ -210,6 +211,8 @@ def store_read(service: ReviewService, visitor: Visitor, body: StoreReadForm) ->
 
 
 _N_SHOWN = 3
+_CHARACTERS = 1_000
+"""Characters of a text without keys, about."""
 
 
 class CheckInQuery(msgspec.Struct, kw_only=True):
@@ -225,9 +228,10 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
         return ScreenAnswer("check_in.html.j2", {"found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(query.key)
     with service.collection.opened.store.reading() as connection:
-        state = state_of_groups(connection)
+        state, n_missing = state_of_groups(connection), KEYS.n_missing(connection)
+    n_characters = len(sent.text) + _CHARACTERS * n_missing  # the first check after a load makes the keys of its texts
     checked, comparisons = service.later.get(
-        ("check-in", query.key, state), len(sent.text), lambda: _checked(service, sent)
+        ("check-in", query.key, state), n_characters, lambda: _checked(service, sent)
     )
     checked = replace(checked, missing=sent.document.missing, not_checked=sent.document.inside)
     warnings = (
@@ -251,7 +255,7 @@ def _checked(service: ReviewService, sent: SentText) -> tuple[Checked, list[Mark
     for document in checked.documents:
         stored = service.collection.text(document.document.doc_id, version=document.document.version)
         compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
-        shown.append(Markup(comparison_fragment(compared)))  # it escapes the texts
+        shown.append(Markup(comparison_fragment(compared, n_parts=len(checked.documents))))  # it escapes the texts
     return checked, shown
 
 
