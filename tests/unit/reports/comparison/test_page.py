@@ -48,7 +48,7 @@ def test_names_and_facts_are_shown_and_escaped() -> None:
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison_page, "_MAX_OF_A_PAGE", 90)  # 2 hunks, 10 lines with 4 marks
+    monkeypatch.setattr(comparison_page, "_MAX_OF_A_PAGE", 93)  # 2 hunks, 10 lines with 4 marks
     a = "\n".join(f"line {i} of the contract" for i in range(1000))
     html = page(a, a.replace("00 of", "00 in"))
     assert "The first 2 of 9 differences are on this page" in html
