@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ import click
 
 from nearkin.cli.answering import answer, check_free, opened_with_bars
 from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DATE_TAG,
@@ -218,12 +217,7 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
     from nearkin.reports.facts.comparing import similarity_facts
 
     with Collection.open(place, read_only=job.read_only) as opened:
-        try:
-            compared = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
-        except UnknownDocumentError as error:
-            if not os.path.isfile(b) or opened.has_document(b):
-                raise
-            raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
+        compared = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
         of_a, of_b = compared.a, compared.b.document
         texts = opened.text(a, version=of_a.version), opened.text(b, version=of_b.version)
     return _Answer(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, opened_with_bars
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError
 from nearkin.options.collection import (
     CacheOptions,
     EncodingOptions,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearkin.cli.printing import Printer
-    from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
     from nearkin.collection.word_search.saved import SavedSearch
     from nearkin.collection.word_search.searching import SearchResult
@@ -87,7 +85,7 @@ def similar(job: SimilarCommand) -> None:
         text, missing = document.text, document.missing
     with opened_with_bars(job) as collection:
         tolerance, limit = job.part(ToleranceOptions).given(), job.limit if job.out is None else ALL
-        documents = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
+        documents = collection.similar(job.doc_id, text=text, **tolerance, limit=limit)
         rows = None if job.out is None else coded(collection, documents.table)
     first, name = documents.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
     summary = first if job.file is None else first.to_dict() | {"missing": missing}
@@ -95,17 +93,6 @@ def similar(job: SimilarCommand) -> None:
         job, summary, lambda console: _show(console, first, name, missing=missing),
         rows=lambda: rows, row="document",
     )  # fmt: skip
-
-
-def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> SimilarDocuments:
-    """Search; if an unknown id is the name of a file, say how to search with the file."""
-    try:
-        documents: SimilarDocuments = opened.similar(doc_id, **parameters)
-    except UnknownDocumentError as error:
-        if doc_id is not None and os.path.isfile(doc_id):
-            error.add_note(f"{doc_id} is a file; to search with its text: --file {doc_id}")
-        raise
-    return documents
 
 
 def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> None:
