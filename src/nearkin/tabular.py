@@ -1,16 +1,14 @@
-"""Results as data frames, in notebooks with their histograms, and as JSON."""
+"""Results as data frames, in notebooks, and as JSON."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
 from typing import Any, ClassVar
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import MissingExtraError, ParameterError
@@ -59,11 +57,9 @@ class Tabular:
             raise ParameterError.of("table", f"one of {', '.join(names)}", table)
         return getattr(self, name)
 
-    def _bars(self) -> Histogram:
-        return Histogram("", {})
-
     def _repr_html_(self) -> str:
-        return shown_in_notebook(repr(self), self._bars(), self._chosen(None))
+        line = repr(self)
+        return f"<div><p>{_cell(line, len(line))}</p>{_rows(self._chosen(None))}</div>"
 
 
 def table_names(result: Any) -> list[str]:
@@ -129,75 +125,12 @@ def _of_record(record: Any) -> dict[str, object]:
     return values
 
 
-def histogram(values: pa.ChunkedArray, title: str, n_bins: int = 10) -> Histogram:
-    """Return how many values from 0 to 1 are in each of some intervals; nulls are omitted."""
-    numbers = values.drop_null().to_numpy().astype(np.float64)
-    in_range = np.clip(numbers[~np.isnan(numbers)], 0.0, 1.0)  # a cosine may be 1 and the last bit more
-    edges = np.arange(n_bins + 1) / n_bins  # as decimals are written: 0.7, not 7 steps of 0.1
-    counts, _ = np.histogram(in_range, edges)
-    named = [f"{low:.1f}–{high:.1f}" for low, high in itertools.pairwise(edges)]
-    first = int(np.flatnonzero(counts)[0]) if counts.any() else n_bins
-    return Histogram(title, {name: int(n) for name, n in zip(named[first:], counts[first:])} if first < n_bins else {})
-
-
-def histogram_of_bits(distances: pa.ChunkedArray, most: int, title: str, n_bins: int = 10) -> Histogram:
-    """Return how many distances from 0 to ``most`` are in each of some intervals of equal width.
-
-    Examples
-    --------
-    >>> histogram_of_bits(pa.chunked_array([[0, 3, 24]]), 24, "bits", n_bins=5).counts
-    {'0–4': 2, '5–9': 0, '10–14': 0, '15–19': 0, '20–24': 1}
-    """
-    width = most // n_bins + 1
-    counts = np.bincount(distances.to_numpy() // width, minlength=most // width + 1).tolist()
-    bounds = [(i * width, min((i + 1) * width - 1, most)) for i in range(len(counts))]
-    named = [f"{low:,}" if low == high else f"{low:,}–{high:,}" for low, high in bounds]
-    return Histogram(title, dict(zip(named, counts)))
-
-
-def counts_of(values: pa.ChunkedArray, title: str) -> Histogram:
-    """Return how often each value occurs, the most frequent first; nulls are omitted."""
-    counts: list[Mapping[str, Any]] = values.drop_null().value_counts().to_pylist()
-    ordered = sorted(counts, key=lambda count: (-count["counts"], str(count["values"])))
-    return Histogram(title, {str(count["values"]): count["counts"] for count in ordered})
-
-
 def _not_installed(package: str) -> MissingExtraError:
     return MissingExtraError(f"to_{package} needs {package}: pip install {package}")
 
 
 _N_ROWS = 5
-_N_BARS = 20
 _MAX_CHARACTERS = 60
-_WIDTH_EM = 16
-_TABLE = '<table style="text-align:left;font-size:90%">'
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Numbers to draw as bars."""
-
-    title: str
-    counts: Mapping[str, float]
-
-
-def shown_in_notebook(line: str, bars: Histogram, table: pa.Table) -> str:
-    """Return a line, bars, and the first rows of a table."""
-    return f"<div><p>{_cell(line, len(line))}</p>{_drawn(bars)}{_rows(table)}</div>"
-
-
-def _drawn(bars: Histogram) -> str:
-    shown = list(bars.counts.items())[:_N_BARS]
-    most = max((n for _, n in shown), default=0)
-    if not most:
-        return ""
-    lines = [
-        f'<tr><td>{_cell(label)}</td><td><div style="background:currentColor;opacity:.5;height:.8em;'
-        f'width:{_WIDTH_EM * n / most:.2f}em"></div></td><td>{_number(n)}</td></tr>'
-        for label, n in shown
-    ]
-    more = f"<p>{_N_BARS} of {counted(len(bars.counts), 'bar')}</p>" if len(bars.counts) > _N_BARS else ""
-    return f"{_TABLE}<caption>{_cell(bars.title)}</caption>{''.join(lines)}</table>{more}"
 
 
 def _rows(table: pa.Table) -> str:
@@ -207,7 +140,7 @@ def _rows(table: pa.Table) -> str:
     cells = ["".join(f"<td>{_cell(_in_column(name, value))}</td>" for name, value in row.items()) for row in rows]
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     more = f"<p>{_N_ROWS} of {counted(len(table), 'row')}</p>" if len(table) > _N_ROWS else ""
-    return f'<div style="overflow-x:auto">{_TABLE}<tr>{head}</tr>{body}</table></div>{more}'
+    return f'<div style="overflow-x:auto"><table style="font-size:90%"><tr>{head}</tr>{body}</table></div>{more}'
 
 
 def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
@@ -227,8 +160,4 @@ def _in_column(name: str, value: object) -> object:
         return value
     if name == "relative_distance":
         return distance_text(value)
-    return share_text(value) if 0 <= value <= 1 and not name.endswith("_s") else _number(value)
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+    return share_text(value) if 0 <= value <= 1 and not name.endswith("_s") else f"{value:,.4g}"

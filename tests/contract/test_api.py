@@ -288,16 +288,6 @@ def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path
         assert reader.check(LEASE).json()["verdict"] == "exact"
 
 
-@refused_before_any_database
-def test_requests_are_counted_by_route(script: Script) -> None:
-    script.read("/documents/lease")
-    script.call("GET", "/documents/no-such")
-    text = script.send("GET", "/metrics").text
-    assert 'nearkin_requests_total{method="GET",route="/api/v1/documents/{id}",status="200"} 1' in text
-    assert 'nearkin_request_seconds_count{method="GET",route="/api/v1/documents/{id}"} 2' in text
-    assert "no-such" not in text
-
-
 def test_documents_are_found_by_their_words_and_removed(script: Script) -> None:
     script.put("y/kites", "Kites fly over the hill, and the kites come back.")
     found = script.read("/search", q="kites")

@@ -58,11 +58,6 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     assert found(matter, "--file", draft) == ["lease", "copy", "renewed"]
     assert found(matter, "--text", LETTER) == ["letter"]
     nearkin_done("similar", matter, code=2)
-    letter = tmp_path / "letter.txt"
-    letter.write_text(LETTER)
-    asked = nearkin_here("similar", matter, letter)
-    assert (asked.code, f"{letter} is a file; to search with its text: --file {letter}" in asked.err) == (3, True)
-    assert "is a file" not in nearkin_here("similar", matter, "nothing").err
     nearkin_done("similar", matter, "lease", "--text", "x", code=2)
     nearkin_done("similar", matter, "--file", tmp_path / "none.txt", code=3)
 

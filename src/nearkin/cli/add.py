@@ -86,4 +86,4 @@ def add(job: AddCommand) -> None:
     damaged = texts.damaged_files
     beside = {"not_read": texts.not_read} if texts.not_read else {}
     summary = added.to_dict() | {"damaged_files": damaged, **beside}
-    answer(job, summary, lambda console: console.say(add_facts(added, damaged)))
+    answer(job, summary, add_facts(added, damaged))

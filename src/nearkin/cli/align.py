@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, check_free, working
+from nearkin.cli.answering import answer, check_free, place_line, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.collection import EncodingOptions
@@ -20,7 +20,6 @@ from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.dictionary import DictionaryRead, LookedUp
@@ -184,15 +183,10 @@ def _write(job: TableCommand, summary: object, facts: Iterable[Fact], table: Tra
     with published(job.out) as aside:
         table.write(aside)
 
-    def show(console: Printer) -> None:
-        from nearkin.cli.printing import say_place
-
-        source, target = table.origin.source, table.origin.target
-        words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
-        console.say([*facts, Fact("translations", len(table), words)])
-        say_place(console, f"Table {table.fingerprint}", job.out)
-
-    answer(job, summary, show)
+    source, target = table.origin.source, table.origin.target
+    words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
+    place = place_line(f"Table {table.fingerprint}", job.out)
+    answer(job, summary, [*facts, Fact("translations", len(table), words), place])
 
 
 def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
@@ -212,7 +206,6 @@ def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
 
 
 def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
-
     yield Fact("entries", made.n_entries)
     yield Fact("skipped", made.n_of_several_words, "more than one word on a side")
     yield Fact("skipped", made.n_repeated, "repeated entries")
@@ -286,20 +279,14 @@ def show(job: TranslationsCommand) -> None:
     from nearkin.workflows.aligning.dictionary import look_up
 
     translations = look_up(job.table, job.word, is_reverse=job.reverse)
-    answer(job, translations.summary(), lambda console: _show_translations(console, translations))
+    answer(job, translations.summary(), [_translations_table(translations)])
 
 
-def _show_translations(console: Printer, looked_up: LookedUp) -> None:
-
+def _translations_table(looked_up: LookedUp) -> Table:
     word, language, into = looked_up.word, looked_up.language, looked_up.into
     columns = f"p({into} given {language})", f"p({language} given {into})", "count", word
     rows = [
-        (
-            f"{translation.probability:.3f}",
-            f"{translation.back_probability:.3f}",
-            f"{translation.count:,.1f}",
-            translation.word,
-        )
-        for translation in looked_up.translations
+        (f"{made.probability:.3f}", f"{made.back_probability:.3f}", f"{made.count:,.1f}", made.word)
+        for made in looked_up.translations
     ]
-    console.show(Table(columns, rows, 3, empty=f"The table has no translation of {word} ({language})"))
+    return Table(columns, rows, 3, empty=f"The table has no translation of {word} ({language})")

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +14,19 @@ import click
 
 from nearkin.cli.command_line import is_unicode, places_read
 from nearkin.nouns import counted
+from nearkin.reports.facts.fact import StyledText
 from nearkin.wording import reveal_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearkin.cli.bars import Bars
-    from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.manifests.stored import Manifest
     from nearkin.options.collection import PlaceOptions
     from nearkin.options.running import PrintOptions
-    from nearkin.reports.facts.fact import Fact, Table
+    from nearkin.reports.facts.fact import Part
+    from nearkin.stages.differences.comparison import Piece
 
 
 @contextmanager
@@ -69,7 +71,7 @@ def check_list(options: PrintOptions) -> None:
 def answer(
     options: PrintOptions,
     summary: object,
-    show: Callable[[Printer], None],
+    view: Iterable[Part],
     *,
     rows: Callable[[], pa.Table] | None = None,
     row: str = "",
@@ -86,27 +88,39 @@ def answer(
 
         click.echo(json.dumps(as_json(summary), ensure_ascii=not is_unicode(sys.stdout)))
     else:
-        from nearkin.cli.printing import Printer, WarningsOnly
+        from nearkin.cli.printing import print_answer
 
-        show(WarningsOnly() if options.quiet else Printer())
+        print_answer(view, is_quiet=options.quiet)
 
 
 def answer_run(
-    options: PrintOptions, manifest: Manifest, out: Path, first: str, facts: Iterable[Fact], costs: Iterable[Fact],
-    *, table: Table | None = None, summary: object = None, after: Iterable[Fact] = (),
-) -> None:  # fmt: skip
+    options: PrintOptions, manifest: Manifest, out: Path, first: str, view: Iterable[Part], *, summary: object = None
+) -> None:
     """Print the answer of a run, and which of its files to open first; warn if it could not write its page."""
-    from nearkin.cli.printing import say_results, warn_of_report
-
-    def show(console: Printer) -> None:
-        if table is not None:
-            console.show(table)
-        console.say(facts, costs)
-        console.say(after)
-        say_results(console, out, first)
+    from nearkin.cli.printing import warn_of_report
 
     warn_of_report(manifest.report_problem, is_silent=options.is_silent)
-    answer(options, summary or manifest, show)
+    page = out / "report.html"
+    start = place_line("Results", out, f"; start with {page if page.exists() else out / first}")
+    answer(options, summary or manifest, chain(view, [start]))
+
+
+def place_line(what: str, out: Path, then: str = "") -> StyledText:
+    """Return a path and what to do with it."""
+    return StyledText([("", f"{what} in "), ("bold", str(out)), ("", then)])
+
+
+def passage_lines(
+    passage: Sequence[Piece] | None, *, n_differences: int | None = 0, n_moves: int | None = 0
+) -> Iterator[StyledText]:
+    """Yield a passage of a comparison with its marks, if any, and the number of all if it is the first."""
+    from nearkin.reports.comparison import pieces_to_terminal
+    from nearkin.reports.quantities import first_difference_text
+
+    if passage:
+        yield StyledText([("", "    "), *pieces_to_terminal(passage)])
+        if sentence := first_difference_text(n_differences or 0, n_moves or 0):
+            yield StyledText([("dim", f"    {sentence}")])
 
 
 def check_free(

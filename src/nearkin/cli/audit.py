@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, check_free, check_list, working
+from nearkin.cli.answering import answer, check_free, check_list, place_line, working
 from nearkin.options.collection import CacheOptions, ListOptions, ReadOnlyOptions, ToleranceOptions
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.measuring import AuditJob, EvaluateJob
 from nearkin.options.running import PrintOptions
 from nearkin.paths import path_of
-from nearkin.reports.facts.fact import Table
+from nearkin.reports.facts.fact import Part, Table
 from nearkin.wording import share_text
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
+    from collections.abc import Iterator
+
     from nearkin.planning.evaluation import Evaluated
     from nearkin.workflows.auditing.audited import Audited
 
@@ -61,19 +62,17 @@ def audit(job: AuditCommand) -> None:
     with working(job) as bars:
         audited = audited_place(job.place, options, bars)
     answer(
-        job, audited, lambda console: _show(console, audited, job.out),
+        job, audited, [_missed_table(audited), *audited.facts("" if job.out is None else str(job.out))],
         rows=lambda: audited.missed, row="missed pair",
     )  # fmt: skip
 
 
-def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
-
+def _missed_table(audited: Audited) -> Table:
     rows = [
         (share_text(row["similarity"]), str(row["id_a"]), str(row["id_b"]))
         for row in audited.missed.slice(0, _SHOWN).to_pylist()
     ]
-    console.show(Table(("missed", "id_a", "id_b"), rows, 1))
-    console.say(audited.facts("" if missed is None else str(missed)))
+    return Table(("missed", "id_a", "id_b"), rows, 1)
 
 
 EVALUATE_HELP = """
@@ -112,17 +111,14 @@ def evaluate(job: EvaluateCommand) -> None:
     if out is not None:
         check_free(out, overwrite=job.overwrite)
     evaluated = evaluated_at(job.result, job.truth, out)
-    answer(job, evaluated, lambda console: _show_evaluation(console, evaluated, out))
+    answer(job, evaluated, _evaluation_view(evaluated, out))
 
 
-def _show_evaluation(console: Printer, evaluated: Evaluated, out: Path | None) -> None:
-    from nearkin.cli.printing import say_place
+def _evaluation_view(evaluated: Evaluated, out: Path | None) -> Iterator[Part]:
     from nearkin.reports.evaluation import curve_table, evaluation_facts, totals_table
 
-    console.show(totals_table(evaluated))
-    for evaluation in evaluated.evaluations[:1]:
-        if evaluation.score:
-            console.show(curve_table(evaluation))
-    console.say(evaluation_facts(evaluated))
+    yield totals_table(evaluated)
+    yield from (curve_table(evaluation) for evaluation in evaluated.evaluations[:1] if evaluation.score)
+    yield from evaluation_facts(evaluated)
     if out is not None:
-        say_place(console, "Page", out)
+        yield place_line("Page", out)

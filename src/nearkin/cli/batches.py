@@ -18,12 +18,11 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same
-from nearkin.reports.facts.fact import Fact, Table, not_shown
+from nearkin.reports.facts.fact import Fact, Part, Table, not_shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.cli.printing import Printer
     from nearkin.collection.decisions.batches import Batch, Kept, SecondLook
 
 BATCHES_HELP = """
@@ -116,13 +115,12 @@ def batches(job: BatchesCommand) -> None:
             with store.reading() as connection:
                 all_batches = made.batches(connection)
             answer(
-                job, {"batches": all_batches},
-                lambda console: _show_batches(console, all_batches, job.limit),
+                job, {"batches": all_batches}, _batches_view(all_batches, job.limit),
                 rows=lambda: made.table_of_batches(all_batches), row="batch",
             )  # fmt: skip
 
 
-def _show_batches(console: Printer, listed: list[Batch], limit: int) -> None:
+def _batches_view(listed: list[Batch], limit: int) -> list[Part]:
     rows = [
         (
             batch.n_documents, batch.n_done, batch.n_left, batch.tag, batch.holder or "",
@@ -131,8 +129,7 @@ def _show_batches(console: Printer, listed: list[Batch], limit: int) -> None:
         for batch in listed[:limit]
     ]  # fmt: skip
     columns = ("documents", "done", "left", "batch", "held by", "done by")
-    console.show(Table(columns, rows, 3, empty="There are no batches."))
-    console.say(not_shown(len(listed) - limit))
+    return [Table(columns, rows, 3, empty="There are no batches."), *not_shown(len(listed) - limit)]
 
 
 class SecondLookCommand(ChangeOptions, PlaceOptions):
@@ -160,11 +157,10 @@ def second_look(job: SecondLookCommand) -> None:
             return
         with store.reading() as connection:
             looks = second_looks(connection)
-    answer(job, {"second_looks": looks}, lambda console: _show_looks(console, looks))
+    answer(job, {"second_looks": looks}, [_looks_table(looks)])
 
 
-def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
-
+def _looks_table(looks: list[SecondLook]) -> Table:
     rows = []
     for look in looks:
         counts = look.number, look.n_calls, look.n_documents, look.n_coded, look.n_overturned
@@ -172,7 +168,7 @@ def _show_looks(console: Printer, looks: list[SecondLook]) -> None:
         interval = "" if look.low is None or look.high is None else f"{look.low:.3f} to {look.high:.3f}"
         rows.append((*counts, rate, interval, look.of))
     columns = ("number", "calls", "sample", "coded again", "overturned", "rate", "interval", "of")
-    console.show(Table(columns, rows, 7, empty="There are no second looks."))
+    return Table(columns, rows, 7, empty="There are no second looks.")
 
 
 class PrivilegeLogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -204,12 +200,10 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
         made.write_privilege_log(full_table, job.out, checked_by(None))
         say_written(job, len(full_table), "document", job.out)
     summary = {"n_found": len(full_table), "documents": full_table.slice(0, job.limit).to_pylist()}
-    answer(job, summary, lambda console: _show_log(console, full_table, job.limit))
+    answer(job, summary, _log_view(full_table, job.limit))
 
 
-def _show_log(console: Printer, table: pa.Table, limit: int) -> None:
-
+def _log_view(table: pa.Table, limit: int) -> list[Part]:
     names = ("date", "from", "subject", "privilege", "disputed", "reason", "id")
     rows = [[row[name] or "" for name in names] for row in table.slice(0, limit).to_pylist()]
-    console.show(Table(names, rows))
-    console.say([Fact("privileged documents", len(table)), *not_shown(len(table) - limit)])
+    return [Table(names, rows), Fact("privileged documents", len(table)), *not_shown(len(table) - limit)]

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, opened, say_written
+from nearkin.cli.answering import answer, opened, passage_lines, say_written
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
@@ -20,13 +20,13 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Same, option
-from nearkin.reports.facts.fact import Table
+from nearkin.reports.facts.fact import Part, StyledText, Table
 from nearkin.wording import reveal
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
+    from collections.abc import Iterator
+
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
     from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
     from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
 
@@ -87,6 +87,7 @@ class ShowCommand(ReadOnlyOptions, PlaceOptions):
 def show(job: ShowCommand) -> None:
     """Show a stored document."""
     from nearkin.collection.listing.details import family_of
+    from nearkin.reports.facts.stored import details_facts
 
     with opened(job) as collection:
         stored = collection.details(job.doc_id, version=job.version)
@@ -95,7 +96,8 @@ def show(job: ShowCommand) -> None:
             return
         with collection.opened.store.reading() as connection:
             family = family_of(connection, stored)
-    answer(job, {**stored.to_dict(), "family": family}, lambda console: _show_details(console, stored, family))
+    text = StyledText([("", stored.text.replace("\r\n", "\n"))], may_break=True)
+    answer(job, {**stored.to_dict(), "family": family}, [*details_facts(stored, family), StyledText([]), text])
 
 
 def _write_text(text: str) -> None:
@@ -107,16 +109,6 @@ def _write_text(text: str) -> None:
     sys.stdout.flush()
     binary.write(text.encode("utf-8"))
     binary.flush()
-
-
-def _show_details(console: Printer, details: DocumentDetails, family: DocumentFamily) -> None:
-    from nearkin.reports.facts.stored import details_facts
-
-    console.say(details_facts(details, family))
-    console.print()
-    console.print(
-        reveal(details.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True
-    )
 
 
 class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -173,12 +165,12 @@ def list_documents(job: ListCommand) -> None:
         documents = work(
             collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out
         )
-    answer(job, documents, lambda console: _show_list(console, documents))
+    answer(job, documents, _list_view(documents))
     if job.out is not None:
         say_written(job, documents.n_found, "document", job.out)
 
 
-def _show_list(console: Printer, documents: ListedDocuments) -> None:
+def _list_view(documents: ListedDocuments) -> Iterator[Part]:
     from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
     from nearkin.stages.documents.members import origin_text
@@ -195,8 +187,8 @@ def _show_list(console: Printer, documents: ListedDocuments) -> None:
             )
         )  # fmt: skip
     columns = ("characters", "copies", "group", "added", "date", "kind", "id", "wave", "from")
-    console.show(Table(columns, rows, 3))
-    console.say(listed_facts(documents))
+    yield Table(columns, rows, 3)
+    yield from listed_facts(documents)
 
 
 class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -209,34 +201,23 @@ def history(job: HistoryCommand) -> None:
     """List the versions of a document with their changes."""
     with opened(job) as collection:
         versions = collection.history(job.doc_id)
-    answer(
-        job,
-        versions,
-        lambda console: _show_history(console, versions),
-        rows=lambda: versions.table,
-        row="version",
-    )
+    answer(job, versions, _history_view(versions), rows=lambda: versions.table, row="version")
 
 
-def _show_history(console: Printer, document_history: DocumentHistory) -> None:
-    from nearkin.cli.printing import say_passage, shown
+def _history_view(document_history: DocumentHistory) -> Iterator[Part]:
     from nearkin.reports.facts.stored import change_text, history_facts
     from nearkin.reports.quantities import minute
 
     for version in document_history.versions:
         document = version.document
-        removed = "" if version.removed_at is None else f"  removed {minute(version.removed_at)}"
-        change = change_text(version)
-        console.print(
-            f"[bold]version {document.version}[/]  {minute(version.added_at)}  "
-            f"{counted(document.n_characters, 'character')}{'  ' * bool(change)}{change}{removed}  "
-            f"[dim]{shown(wave_text(document.wave))}[/]",
-            highlight=False,
-            soft_wrap=True,
+        removed = "" if version.removed_at is None else f"removed {minute(version.removed_at)}"
+        length = counted(document.n_characters, "character")
+        about = "  ".join(filter(None, (minute(version.added_at), length, change_text(version), removed)))
+        yield StyledText(
+            [("bold", f"version {document.version}"), ("", f"  {about}  "), ("dim", wave_text(document.wave))]
         )
-        if version.change is not None and version.change.passage:
-            say_passage(console, version.change.passage)
-    console.say(history_facts(document_history))
+        yield from passage_lines(None if version.change is None else version.change.passage)
+    yield from history_facts(document_history)
 
 
 EXCEPTIONS_HELP = """
@@ -283,34 +264,24 @@ def exceptions(job: ExceptionsCommand) -> None:
             wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
         )  # fmt: skip
     answer(
-        job, all_exceptions.first(job.limit), lambda console: _show(console, all_exceptions, job.limit),
+        job, all_exceptions.first(job.limit), _exceptions_view(all_exceptions, job.limit),
         rows=lambda: all_exceptions.table, row="exception",
     )  # fmt: skip
 
 
-def _show(console: Printer, stored_exceptions: StoredExceptions, limit: int) -> None:
+def _exceptions_view(stored_exceptions: StoredExceptions, limit: int) -> Iterator[Part]:
     from nearkin.reports.facts.stored import exceptions_facts
 
     if len(stored_exceptions.counts) > 1:
+        has_others = stored_exceptions.n_not_stored > 0
         counts = [
-            (
-                count.n_no_text,
-                count.n_partial,
-                count.n_not_stored if stored_exceptions.n_not_stored else None,
-                count.exception,
-                count.wave,
-            )
-            for count in stored_exceptions.counts
+            (row.n_no_text, row.n_partial, row.n_not_stored if has_others else None, row.exception, row.wave)
+            for row in stored_exceptions.counts
         ]
-        console.show(Table(("no text", "partial", "not stored", "reason", "wave"), counts, 3))
+        yield Table(("no text", "partial", "not stored", "reason", "wave"), counts, 3)
     rows = [
-        (
-            exception.exception + " (partial)" * exception.is_partial,
-            exception.wave,
-            exception.doc_id,
-            exception.sentence,
-        )
-        for exception in stored_exceptions.exceptions[:limit]
+        (row.exception + " (partial)" * row.is_partial, row.wave, row.doc_id, row.sentence)
+        for row in stored_exceptions.exceptions[:limit]
     ]
-    console.show(Table(("reason", "wave", "id", "what is wrong"), rows))
-    console.say(exceptions_facts(stored_exceptions, limit))
+    yield Table(("reason", "wave", "id", "what is wrong"), rows)
+    yield from exceptions_facts(stored_exceptions, limit)

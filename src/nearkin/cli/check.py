@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from nearkin.cli.answering import answer, check_free, check_list, opened_with_bars, working
+from nearkin.cli.answering import answer, check_free, check_list, opened_with_bars, passage_lines, working
 from nearkin.cli.command_line import is_unicode
 from nearkin.errors import SourceError
 from nearkin.options.check import CheckCommand
 from nearkin.paths import printable, why
-from nearkin.reports.facts.fact import Table
+from nearkin.reports.facts.fact import Part, Table
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import share_text
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.collection.check_in.results import Checked, CheckOptions
     from nearkin.workflows.collection.check_stream import LineAnswer
 
@@ -87,17 +86,16 @@ def check(job: CheckCommand) -> None:
             checked = collection.check(document.text, options=options, store=under if job.store else None)
         checked = replace(checked, missing=document.missing, not_checked=document.inside)
     answer(
-        job, checked, lambda console: _show(console, job, checked, is_empty=is_empty),
+        job, checked, _view(job, checked, is_empty=is_empty),
         rows=lambda: checked.table, row="document",
     )  # fmt: skip
     raise click.exceptions.Exit(EXIT_CODES[checked.verdict])
 
 
-def _show(console: Printer, job: CheckCommand, checked: Checked, *, is_empty: bool) -> None:
-    from nearkin.cli.printing import say_passage
+def _view(job: CheckCommand, checked: Checked, *, is_empty: bool) -> Iterator[Part]:
     from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
 
-    console.say([verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
+    yield verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))
     rows = [
         (
             *map(share_text, (document.jaccard, document.contained, document.contains, document.edit_similarity)),
@@ -108,10 +106,9 @@ def _show(console: Printer, job: CheckCommand, checked: Checked, *, is_empty: bo
         for document in checked.documents
     ]  # fmt: skip
     columns = ("Jaccard", "yours in it", "it in yours", "edit", "relation", "differs", "id", "wave")
-    console.show(Table(columns, rows, 4))
-    if checked.passage:
-        say_passage(console, checked.passage, n_differences=checked.n_differences or 0, n_moves=checked.n_moves or 0)
-    console.say(check_facts(checked, is_storing=job.store, is_read_only=job.read_only, is_empty=is_empty))
+    yield Table(columns, rows, 4)
+    yield from passage_lines(checked.passage, n_differences=checked.n_differences, n_moves=checked.n_moves)
+    yield from check_facts(checked, is_storing=job.store, is_read_only=job.read_only, is_empty=is_empty)
 
 
 _STDOUT = Path("-")
@@ -119,7 +116,7 @@ _STDOUT = Path("-")
 
 def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     """Answer every line on standard output; print a summary on standard error."""
-    from nearkin.cli.printing import Printer, WarningsOnly
+    from nearkin.cli.printing import print_answer
     from nearkin.collection.check_in.results import CheckInMany
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.queries import stream_facts
@@ -163,7 +160,7 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     if job.as_json:
         click.echo(json.dumps(summary.to_dict()), err=True)
     else:
-        (WarningsOnly() if job.quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
+        print_answer(stream_facts(summary, is_kept=kept is not None), is_quiet=job.quiet, is_aside=True)
 
 
 @contextlib.contextmanager

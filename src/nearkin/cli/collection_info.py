@@ -18,7 +18,6 @@ from nearkin.workflows.resources import Resources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
     from nearkin.collection.plain_sql import Installed
 
@@ -66,7 +65,7 @@ def info(job: InfoCommand) -> None:
 
     with OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened:
         counts = info_of(opened)
-    answer(job, counts, lambda console: console.say(info_facts(counts)))
+    answer(job, counts, info_facts(counts))
 
 
 class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -86,13 +85,10 @@ def waves(job: WavesCommand) -> None:
         opened.store.reading() as connection,
     ):
         listed = waves_of(connection)
-    answer(
-        job, listed, lambda console: _show_waves(console, listed),
-        rows=lambda: table_of_waves(listed), row="wave",
-    )  # fmt: skip
+    answer(job, listed, [_waves_table(listed)], rows=lambda: table_of_waves(listed), row="wave")
 
 
-def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
+def _waves_table(listed: Sequence[Wave]) -> Table:
     from nearkin.reports.quantities import minute
 
     rows = [
@@ -100,7 +96,7 @@ def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
         for wave in listed
     ]
     columns = ("current", "new", "changed", "failed", "added", "wave")
-    console.show(Table(columns, rows, 4, empty="There are no waves yet."))
+    return Table(columns, rows, 4, empty="There are no waves yet.")
 
 
 class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, PlaceOptions):
@@ -115,7 +111,7 @@ def fsck(job: FsckCommand) -> None:
 
     with opened_with_bars(job) as collection:
         checked = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
-    answer(job, checked, lambda console: console.say(fsck_facts(checked)))
+    answer(job, checked, fsck_facts(checked))
     if not checked.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)
 
@@ -149,11 +145,10 @@ def install(job: InstallCommand) -> None:
 
     with working(job) as bars, OpenedCollection.open(job.collection, access=Access(job.wait), progress=bars) as opened:
         installed = put(opened)
-    answer(job, installed, lambda console: console.say(_facts(installed)))
+    answer(job, installed, _facts(installed))
 
 
 def _facts(installed: Installed) -> list[Fact]:
-
     return [
         Fact("ready for plain SQL", installed.place, f"similarity index {installed.similarity_index}"),
         Fact("tables", ", ".join(installed.tables)),

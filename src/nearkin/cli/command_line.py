@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -25,13 +24,8 @@ _PLACES = ("collection", "place")
 _NO_FILES = ("ids", "conf", "documents", "query")
 """Lists of strings that are not file names. All other lists and all paths are."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
-_PLAIN = {
-    "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
-    "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
-}  # fmt: skip
 _LAST = ("Output", "The run", "The engine", "Options")
 """Panels at the end of the help, in this order."""
-_HANDLER = "nearkin-plain"
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
@@ -200,28 +194,16 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
 
 
 def take_every_character(*streams: TextIO) -> None:
-    """Replace characters that a stream's encoding lacks: signs by words, others by their code points."""
-    codecs.register_error(_HANDLER, _in_other_words)
+    """Print characters that a stream's encoding lacks as their code points."""
     for stream in streams:
         reconfigure = getattr(stream, "reconfigure", None)  # a stream that a test put there may have none
-        if reconfigure is not None and getattr(stream, "errors", "") in ("strict", "backslashreplace"):
-            reconfigure(errors=_HANDLER)
+        if reconfigure is not None and getattr(stream, "errors", "") == "strict":
+            reconfigure(errors="backslashreplace")
 
 
 def is_unicode(stream: TextIO) -> bool:
     """Whether a stream holds every character."""
     return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
-
-
-def _in_other_words(error: UnicodeError) -> tuple[str, int]:
-    """Replace unprintable characters, for `codecs.register_error`."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    missing = error.object[error.start : error.end]
-    words = "".join(
-        _PLAIN.get(character) or character.encode("ascii", "backslashreplace").decode() for character in missing
-    )
-    return words, error.end
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.answering import answer, check_free, opened_with_bars
+from nearkin.cli.answering import answer, check_free, opened_with_bars, passage_lines
 from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DATE_TAG,
@@ -30,11 +29,10 @@ from nearkin.options.collection import (
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import PrintOptions
 from nearkin.paths import check_input
-from nearkin.reports.facts.fact import Fact, missing_facts
+from nearkin.reports.facts.fact import Fact, Part, StyledText, missing_facts
 from nearkin.wording import reveal_line, share_text
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.collection.versions import Versions
     from nearkin.stages.differences.comparison import Comparison
 
@@ -135,7 +133,7 @@ def compare(job: CompareCommand) -> None:
         _WRITERS[job.out.suffix.lower()](answered, job.out)
         if not job.is_silent:
             click.echo(f"wrote {reveal_line(str(job.out))}", err=True)
-    answer(job, answered.as_json, lambda console: _show(console, answered))
+    answer(job, answered.as_json, _view(answered))
 
 
 def _write_html(compared: _Answer, out: Path) -> None:
@@ -218,12 +216,7 @@ def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Ans
     from nearkin.reports.facts.comparing import similarity_facts
 
     with Collection.open(place, read_only=job.read_only) as opened:
-        try:
-            compared = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
-        except UnknownDocumentError as error:
-            if not os.path.isfile(b) or opened.has_document(b):
-                raise
-            raise UnknownDocumentError(f"{error} To compare with a file: --file {b}") from None
+        compared = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
         of_a, of_b = compared.a, compared.b.document
         texts = opened.text(a, version=of_a.version), opened.text(b, version=of_b.version)
     return _Answer(
@@ -241,19 +234,15 @@ def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path
     return _compared_texts(job, _ComparedText(str(stored.document), stored.text, stored.document), read)
 
 
-def _show(console: Printer, compared: _Answer) -> None:
-    from rich.text import Text
-
+def _view(compared: _Answer) -> Iterator[Part]:
     from nearkin.reports.comparison import to_terminal
     from nearkin.reports.facts.comparing import comparison_facts
 
     if compared.comparison.hunks:
-        spans = to_terminal(compared.comparison)
-        console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
-        console.print()
-    console.say(
-        [*comparison_facts(compared.name_a, compared.name_b, compared.comparison, compared.facts), *compared.missing]
-    )
+        yield StyledText(to_terminal(compared.comparison), may_break=True)
+        yield StyledText([])
+    yield from comparison_facts(compared.name_a, compared.name_b, compared.comparison, compared.facts)
+    yield from compared.missing
 
 
 class VersionsCommand(ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, PlaceOptions):
@@ -278,31 +267,24 @@ def versions(job: VersionsCommand) -> None:
             date_tag=job.date_tag,
         )  # fmt: skip
     first = versions_found if job.out is None else versions_found.first(job.limit)
-    answer(job, first, lambda console: _show_versions(console, first), rows=lambda: versions_found.table, row="version")
+    answer(job, first, _versions_view(first), rows=lambda: versions_found.table, row="version")
 
 
-def _show_versions(console: Printer, listed: Versions) -> None:
-    from nearkin.cli.printing import say_passage, shown
+def _versions_view(listed: Versions) -> Iterator[Part]:
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.comparing import change_text, date_text, relation_text, versions_facts
 
     for version in listed.versions:
         document, measured = version.similar.document, version.similar
-        edit, jaccard = share_text(measured.edit_similarity), share_text(measured.jaccard)
-        dated = (
-            ""
-            if listed.in_force is None
-            else f"{'[green]' if version.is_in_force else '[default]'}{date_text(version)}[/]  "
-        )
-        relation = f"{change_text(version)}  {shown(relation_text(version, listed.document))}"
-        if measured.is_letters_only:
-            relation = f"[yellow]({LETTERS_ONLY})[/]"
-        console.print(
-            f"[bold]{shown(document)}[/]  {dated}edit {edit}  Jaccard {jaccard}  {relation}  "
-            f"[dim]{shown(wave_text(document.wave))}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
-        if version.change and version.change.passage and not measured.is_letters_only:
-            say_passage(console, version.change.passage)
-    console.say(versions_facts(listed))
+        is_version = not measured.is_letters_only
+        relation = f"{change_text(version)}  {relation_text(version, listed.document)}"
+        spans = [
+            ("bold", f"{document}"),
+            ("green" if version.is_in_force else "", "" if listed.in_force is None else f"  {date_text(version)}"),
+            ("", f"  edit {share_text(measured.edit_similarity)}  Jaccard {share_text(measured.jaccard)}  "),
+            ("", relation) if is_version else ("yellow", f"({LETTERS_ONLY})"),
+            ("dim", f"  {wave_text(document.wave)}"),
+        ]
+        yield StyledText(spans)
+        yield from passage_lines(version.change.passage if version.change and is_version else None)
+    yield from versions_facts(listed)

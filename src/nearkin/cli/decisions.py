@@ -23,12 +23,11 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Option, Options, Same, argument, option
-from nearkin.reports.facts.fact import Table, not_shown
+from nearkin.reports.facts.fact import Part, StyledText, Table, not_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from nearkin.cli.printing import Printer
     from nearkin.collection.decisions.deciding import Tags
     from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.removing import Removed
@@ -246,7 +245,7 @@ def coding(job: CodingCommand) -> None:
             layout, text = layout_of(connection), layout_text(connection)
     if job.dry_run and given is not None:
         layout, text = read_layout(given), given
-    answer(job, layout, lambda console: console.print(text.rstrip() or "No fields are set.", markup=False))
+    answer(job, layout, [StyledText([("", text.rstrip() or "No fields are set.")], may_break=True)])
 
 
 class UndoCommand(ManyOptions, PlaceOptions):
@@ -279,7 +278,7 @@ def purge(job: PurgeCommand) -> None:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with opened_with_bars(job) as collection:
         erased = collection.purge(ids, copies=job.copies, by=job.by, dry_run=job.dry_run or not job.yes)
-    answer(job, erased, lambda console: console.say(purged_facts(erased, is_asked_dry=job.dry_run)))
+    answer(job, erased, purged_facts(erased, is_asked_dry=job.dry_run))
     if erased.is_dry_run and not job.dry_run:
         raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
@@ -301,20 +300,18 @@ def remove(job: RemoveCommand) -> None:
     ids, most = named_ids(job), None if job.yes else _WITHOUT_YES
     with opened(job) as collection:
         removed = collection.remove(ids, wave=job.wave, by=job.by, dry_run=job.dry_run, max_changes=most)
-    answer(job, removed, lambda console: _show_removed(console, removed, job.limit))
+    answer(job, removed, _removed_view(removed, job.limit))
     if removed.is_dry_run and not job.dry_run:
         n = counted(removed.n_documents + removed.n_unread, "document")
         raise ParameterError(f"Nothing was removed. This would remove {n}. Add --yes to remove them.")
 
 
-def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
-    from nearkin.cli.printing import shown
+def _removed_view(removed: Removed, limit: int) -> Iterator[Part]:
     from nearkin.reports.facts.stored import removed_facts
 
     if removed.is_dry_run:
-        for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
-            console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
-    console.say(removed_facts(removed, limit))
+        yield from (StyledText([("", f"  {doc_id}")]) for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit])
+    yield from removed_facts(removed, limit)
 
 
 def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
@@ -327,12 +324,7 @@ def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., 
 
 def answer_change(job: PlaceOptions, activity_result: ActivityResult, limit: int) -> None:
     """Print what a command changed, or would change."""
-    is_asked_dry = vars(job)["dry_run"]
-    answer(
-        job,
-        activity_result,
-        lambda console: _show_result(console, activity_result, limit, is_asked_dry=is_asked_dry),
-    )
+    answer(job, activity_result, _result_view(activity_result, limit, is_asked_dry=vars(job)["dry_run"]))
 
 
 def named_ids(job: IdsOptions) -> list[str]:
@@ -354,14 +346,14 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
     return values_by_id(file, read)
 
 
-def _show_result(console: Printer, result: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
+def _result_view(result: ActivityResult, limit: int, *, is_asked_dry: bool) -> Iterator[Part]:
     from nearkin.reports.facts.activities import change_cells, result_facts
 
     if result.is_dry_run:
         changes = [change_cells(change) for change in result.changes[:limit]]
         rows = [(document, what, *map(_value, values)) for document, what, *values in changes]
-        console.show(Table(("document", "changes", "from", "to"), rows))
-    console.say(result_facts(result, limit, is_asked_dry=is_asked_dry))
+        yield Table(("document", "changes", "from", "to"), rows)
+    yield from result_facts(result, limit, is_asked_dry=is_asked_dry)
 
 
 def _value(value: str | None) -> str:
@@ -395,7 +387,7 @@ def tags(job: TagsCommand) -> None:
     """Count tags."""
     with opened(job) as collection:
         counts = collection.tags()
-    answer(job, counts, lambda console: _show_tags(console, counts), rows=lambda: counts.documents, row="tag")
+    answer(job, counts, [_tags_table(counts)], rows=lambda: counts.documents, row="tag")
 
 
 class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -417,18 +409,17 @@ def log(job: LogCommand) -> None:
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)
     answer(
-        job, listed, lambda console: _show_log(console, listed, job.limit),
+        job, listed, _log_view(listed, job.limit),
         rows=lambda: log_in_words(listed), row="changed value",
     )  # fmt: skip
 
 
-def _show_tags(console: Printer, listed: Tags) -> None:
-
+def _tags_table(listed: Tags) -> Table:
     rows = [(count.n_documents, count.n_removed, count.field, count.value) for count in listed.counts]
-    console.show(Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet."))
+    return Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet.")
 
 
-def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
+def _log_view(listed: Sequence[Activity], limit: int) -> Iterator[Part]:
     from nearkin.reports.facts.activities import activity_in_words
     from nearkin.reports.quantities import minute
 
@@ -436,5 +427,5 @@ def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     for activity in listed[-limit:]:
         undone = f" (undone by {activity.undone_by})" if activity.undone_by else ""
         rows.append((str(activity.number), minute(activity.at), activity.by, activity_in_words(activity) + undone))
-    console.show(Table(("number", "at (UTC)", "by", "activity"), rows, 1, empty="There are no activities."))
-    console.say(not_shown(len(listed) - limit))
+    yield Table(("number", "at (UTC)", "by", "activity"), rows, 1, empty="There are no activities.")
+    yield from not_shown(len(listed) - limit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,8 +66,8 @@ def _answer(job: PrintOptions, manifest: DedupManifest, out: Path, more: Iterabl
     from nearkin.reports.facts.jobs import cost_facts, dedup_facts, reasons_table
 
     costs = cost_facts(manifest.stages, manifest.count("documents"), manifest.memory) if manifest.plan else ()
-    facts = chain(dedup_facts(manifest), more)
-    answer_run(job, manifest, out, "documents.parquet", facts, costs, table=reasons_table(manifest))
+    view = [reasons_table(manifest), *dedup_facts(manifest), *more, *costs]
+    answer_run(job, manifest, out, "documents.parquet", view)
 
 
 REGROUP_HELP = """

@@ -8,7 +8,6 @@ import re
 import sqlite3
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
-from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
 from nearkin.cli.answering import answer
@@ -16,9 +15,6 @@ from nearkin.errors import EngineError, RunError
 from nearkin.options.running import PrintOptions
 from nearkin.reports.facts.fact import Fact
 from nearkin.workflows.resources import Resources
-
-if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
 
 HELP = """
 Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
@@ -36,14 +32,11 @@ _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['
 def doctor(job: PrintOptions) -> None:
     """Show what is installed."""
     machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
-
-    def show(console: Printer) -> None:
-        rows = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
-        for extra, versions in extras.items():
-            rows[f"extra {extra}"] = _in_words(versions) if all(versions.values()) else _missing(versions)
-        console.say(Fact(name, value) for name, value in rows.items())
-
-    answer(job, {"machine": machine, "libraries": libraries, "extras": extras}, show)
+    rows = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
+    for extra, versions in extras.items():
+        rows[f"extra {extra}"] = _in_words(versions) if all(versions.values()) else _missing(versions)
+    summary = {"machine": machine, "libraries": libraries, "extras": extras}
+    answer(job, summary, [Fact(name, value) for name, value in rows.items()])
 
 
 def _machine() -> dict[str, object]:

@@ -17,7 +17,7 @@ from nearkin.workflows.resources import Resources
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nearkin.reports.facts.fact import Fact
+    from nearkin.reports.facts.fact import Fact, Part
 
 
 HELP = """
@@ -75,11 +75,9 @@ def families(job: FamiliesCommand) -> None:
         else:
             manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
             summary = manifest.as_stored()
-    facts, costs = families_facts(manifest), run_time(manifest, manifest.count("documents"))
-    answer_run(
-        job, manifest, out, "families.csv", facts, costs, table=relations_table(manifest), summary=summary,
-        after=changes,
-    )  # fmt: skip
+    time = run_time(manifest, manifest.count("documents"))
+    view: list[Part] = [relations_table(manifest), *families_facts(manifest), *time, *changes]
+    answer_run(job, manifest, out, "families.csv", view, summary=summary)
 
 
 THREADS_HELP = """
@@ -114,8 +112,8 @@ def threads(job: ThreadsCommand) -> None:
             ReadingRequest.from_options(job.inputs, job), job.out, job.part(MailOptions), overwrite=job.overwrite,
             report=job.report, progress=bars,
         )  # fmt: skip
-    costs = run_time(manifest, manifest.counts.documents)
-    answer_run(job, manifest, job.out, "threads.parquet", threads_facts(manifest), costs, table=results_table(manifest))
+    time = run_time(manifest, manifest.counts.documents)
+    answer_run(job, manifest, job.out, "threads.parquet", [results_table(manifest), *threads_facts(manifest), *time])
 
 
 PASSAGES_HELP = """
@@ -158,5 +156,5 @@ def passages(job: PassagesCommand) -> None:
             request, job.out, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
             resources=Resources.of(job.threads, job.memory), progress=bars, engine=engine,
         )  # fmt: skip
-    costs = run_time(manifest, manifest.counts.documents + manifest.counts.others)
-    answer_run(job, manifest, job.out, "passages.parquet", passages_facts(manifest), costs)
+    time = run_time(manifest, manifest.counts.documents + manifest.counts.others)
+    answer_run(job, manifest, job.out, "passages.parquet", [*passages_facts(manifest), *time])

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.answering import answer, check_free, opened, say_written, working
+from nearkin.cli.answering import answer, check_free, opened, passage_lines, say_written, working
 from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.options.collection import (
@@ -22,12 +22,13 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.running import ThreadOptions
-from nearkin.reports.facts.fact import Table
+from nearkin.reports.facts.fact import Part, StyledText, Table
 from nearkin.wording import distance_text, share_text
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
+    from collections.abc import Iterator
+
     from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
@@ -91,7 +92,7 @@ def groups(job: GroupsCommand) -> None:
         if job.since is not None:
             changed = groups_since(collection.opened, job.since, tolerance)
             answer(
-                job, changed, lambda console: _show_since(console, changed, job.limit),
+                job, changed, _since_view(changed, job.limit),
                 rows=lambda: coded(collection, changed.documents), row="change",
             )  # fmt: skip
             return
@@ -100,12 +101,12 @@ def groups(job: GroupsCommand) -> None:
             n_rows = write_group_overlay(collection, grouped.members, job.overlay, job.out)
             say_written(job, n_rows, "row", job.out)
         rows = (lambda: coded(collection, grouped.members)) if job.overlay is None else None
-        answer(job, grouped, lambda console: _show(console, grouped, job.limit), rows=rows, row="member")
+        answer(job, grouped, _view(grouped, job.limit), rows=rows, row="member")
     if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
 
 
-def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> None:
+def _view(collection_groups: CollectionGroups, limit: int) -> Iterator[Part]:
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
@@ -116,19 +117,19 @@ def _show(console: Printer, collection_groups: CollectionGroups, limit: int) -> 
         rows.append(
             (group.number, group.n_documents, group.n_texts, group.n_chained, f"{group.principal}{proposed}{badge}")
         )
-    console.show(Table(("group", "documents", "texts", "indirect", "principal"), rows, 4))
-    console.say(groups_facts(collection_groups, limit))
+    yield Table(("group", "documents", "texts", "indirect", "principal"), rows, 4)
+    yield from groups_facts(collection_groups, limit)
 
 
-def _show_since(console: Printer, since: GroupsSince, limit: int) -> None:
+def _since_view(since: GroupsSince, limit: int) -> Iterator[Part]:
     from nearkin.reports.facts.queries import change_words, groups_since_facts
 
     rows = []
     for change in since.changes[:limit]:
         principal = change.principal if change.principal is not None else change.principal_was
         rows.append((change.number, change.n_documents, change.n_documents_were, principal, change_words(change)))
-    console.show(Table(("group", "documents", "were", "principal", "change"), rows, 3))
-    console.say(groups_since_facts(since, limit))
+    yield Table(("group", "documents", "were", "principal", "change"), rows, 3)
+    yield from groups_since_facts(since, limit)
 
 
 _FOUND_UNASKED = 1_000
@@ -198,13 +199,12 @@ def conflicts(job: ConflictsCommand) -> None:
         )
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     answer(
-        job, found.to_dict() | of_labels, lambda console: _show_conflicts(console, found, job.limit, read),
+        job, found.to_dict() | of_labels, _conflicts_view(found, job.limit, read),
         rows=lambda: rows, row="conflict",
     )  # fmt: skip
 
 
-def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read: LabelsRead) -> None:
-    from nearkin.cli.printing import say_passage, shown
+def _conflicts_view(all_conflicts: Conflicts, limit: int, read: LabelsRead) -> Iterator[Part]:
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
 
@@ -214,23 +214,21 @@ def _show_conflicts(console: Printer, all_conflicts: Conflicts, limit: int, read
         if key != before:
             before, name = key, "in no group" if conflict.group is None else f"group {conflict.group}"
             tie = " (tie: the label of the document stored first)" * conflict.is_tie
-            console.print(
-                f"{name}: [bold]{conflict.n_documents:,} labelled[/], {conflict.n_with_majority_label:,} with "
-                f"[bold]'{shown(conflict.majority_label)}'[/]{tie}",
-                highlight=False, soft_wrap=True,
-            )  # fmt: skip
+            with_label = f", {conflict.n_with_majority_label:,} with "
+            yield StyledText([
+                ("", f"{name}: "), ("bold", f"{conflict.n_documents:,} labelled"), ("", with_label),
+                ("bold", f"'{conflict.majority_label}'"), ("", tie),
+            ])  # fmt: skip
         remark = BY_DECISION if not conflict.is_match else LETTERS_ONLY if conflict.is_letters_only else ""
-        console.print(
-            f"  [bold yellow]'{shown(conflict.label_a)}'[/] {shown(conflict.a)}  ≠  "
-            f"[bold]'{shown(conflict.label_b)}'[/] {shown(conflict.b)}  "
-            f"[dim]Jaccard {share_text(conflict.jaccard)}  edit {share_text(conflict.edit_similarity)}  "
-            f"γ {distance_text(conflict.relative_distance)}[/]" + (f"  [yellow]({remark})[/]" if remark else ""),
-            highlight=False,
-            soft_wrap=True,
-        )
-        if conflict.passage:
-            say_passage(console, conflict.passage, n_differences=conflict.n_differences, n_moves=conflict.n_moves)
-        else:
-            console.print(f"    [dim]{without_passage(conflict)}[/]", highlight=False, soft_wrap=True)
+        jaccard, edit = share_text(conflict.jaccard), share_text(conflict.edit_similarity)
+        gamma = distance_text(conflict.relative_distance)
+        yield StyledText([
+            ("bold yellow", f"  '{conflict.label_a}'"), ("", f" {conflict.a}  ≠  "), ("bold", f"'{conflict.label_b}'"),
+            ("", f" {conflict.b}  "), ("dim", f"Jaccard {jaccard}  edit {edit}  γ {gamma}"),
+            ("yellow", f"  ({remark})" if remark else ""),
+        ])  # fmt: skip
+        yield from passage_lines(conflict.passage, n_differences=conflict.n_differences, n_moves=conflict.n_moves)
+        if not conflict.passage:
+            yield StyledText([("dim", f"    {without_passage(conflict)}")])
     about = {name: getattr(read, name) for name in ("label_column", "id_column", "n_without_label", "is_bare")}
-    console.say(conflicts_facts(all_conflicts, n_shown=limit, **about))
+    yield from conflicts_facts(all_conflicts, n_shown=limit, **about)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, Pri
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
-    from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
+    from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pairs.search import PairForecast, Plan, Question
+    from nearkin.reports.facts.fact import Part
 
 
 HELP = """
@@ -78,7 +78,7 @@ def pairs(job: PairsCommand) -> None:
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
     costs = cost_facts(manifest.stages, manifest.left.n_documents + manifest.right.n_documents)
-    answer_run(job, manifest, job.out, "pairs.tsv", pairs_facts(manifest), costs, table=sides_table(manifest))
+    answer_run(job, manifest, job.out, "pairs.tsv", [sides_table(manifest), *pairs_facts(manifest), *costs])
 
 
 plan = CommandGroup(
@@ -112,13 +112,12 @@ def _summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
     return {} if needs is None else {"spark": asdict(needs) | {"shuffled_bytes": needs.shuffled_bytes}}
 
 
-def _show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> None:
-    if needs is None:
-        return
+def _needs_view(needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> Iterator[Part]:
     from nearkin.reports.facts.plan import cluster_facts, shuffles_table
 
-    console.show(shuffles_table(needs, n_documents))
-    console.say(cluster_facts(needs, n_cores))
+    if needs is not None:
+        yield shuffles_table(needs, n_documents)
+        yield from cluster_facts(needs, n_cores)
 
 
 PLAN_PAIRS_HELP = """
@@ -177,22 +176,21 @@ def plan_pairs(job: PlanPairsCommand) -> None:
         planned = plan_without_documents(question, options)
     needs = cluster_needs(question, planned.search, planned.prediction) if job.engine == "spark" else None
     summary = forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs)
-    answer(job, summary, lambda console: _show_pairs(console, question, planned, options, sampled, needs))
+    answer(job, summary, _pairs_view(question, planned, options, sampled, needs))
 
 
-def _show_pairs(
-    console: Printer, question: Question, planned: Plan, options: PairOptions, sampled: PairForecast | None,
-    needs: ClusterNeeds | None,
-) -> None:  # fmt: skip
+def _pairs_view(
+    question: Question, planned: Plan, options: PairOptions, sampled: PairForecast | None, needs: ClusterNeeds | None
+) -> Iterator[Part]:
     from nearkin.reports.facts.plan import methods_table, plan_facts
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS
 
     ways = (planned.search, planned.prediction), *planned.alternatives
-    console.show(methods_table(ways, n_cores=question.cores))
+    yield methods_table(ways, n_cores=question.cores)
     is_fixed = options.method != "auto"
-    console.say(plan_facts(question, planned, sampled, is_fixed=is_fixed, min_pairs=MIN_PAIRS, max_pairs=MAX_PAIRS))
-    _show_needs(console, needs, question.cores, question.n_documents)
+    yield from plan_facts(question, planned, sampled, is_fixed=is_fixed, min_pairs=MIN_PAIRS, max_pairs=MAX_PAIRS)
+    yield from _needs_view(needs, question.cores, question.n_documents)
 
 
 PLAN_CORPUS_HELP = """
@@ -219,7 +217,8 @@ class PlanCorpusCommand(WhereOptions, PlanJob):
 
 def plan_corpus(job: PlanCorpusCommand) -> None:
     """Plan the cleaning of a corpus by a sample of it."""
-    from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
+    from nearkin.reports.facts.plan import corpus_plan_facts
+    from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored, in_words
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
     from nearkin.workflows.reading.request import ReadingRequest
 
@@ -231,14 +230,5 @@ def plan_corpus(job: PlanCorpusCommand) -> None:
         )
     needs = cluster_needs(prediction, options, job.cores) if job.engine == "spark" else None
     summary = forecast_as_stored(prediction, options) | _summary_of(needs)
-    answer(job, summary, lambda console: _show_corpus(console, prediction, options, needs, job.cores))
-
-
-def _show_corpus(
-    console: Printer, forecast: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
-) -> None:
-    from nearkin.reports.facts.plan import corpus_plan_facts
-    from nearkin.workflows.dedup.forecast import in_words
-
-    console.say(corpus_plan_facts(forecast, in_words(forecast, options)))
-    _show_needs(console, needs, n_cores, forecast.n_documents)
+    facts = corpus_plan_facts(prediction, in_words(prediction, options))
+    answer(job, summary, [*facts, *_needs_view(needs, job.cores, prediction.n_documents)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Literal
 
 import click
@@ -14,15 +15,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from nearkin.reports.facts import fact as facts
 from nearkin.reports.facts.fact import Fact
 from nearkin.wording import WarningMessage, reveal, reveal_line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nearkin.reports.facts import fact as facts
-    from nearkin.reports.facts.fact import Tone
-    from nearkin.stages.differences.comparison import Piece
+    from nearkin.reports.facts.fact import Part, Tone
 
 _NO_LIMIT = (10_000, 24)
 """Columns and lines if the output is not a terminal."""
@@ -45,11 +43,25 @@ class Printer(Console):
             raise BrokenPipeError
         self.quiet = True
 
-    def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
-        """Print facts, then warnings, then costs; no text in them can control the terminal."""
-        listed = [*sorted(facts, key=lambda fact: fact.is_warning), *costs]
+    def show(self, parts: Iterable[Part]) -> None:
+        """Print an answer; no text in it can control the terminal."""
+        listed = list[Fact]()
+        for part in parts:
+            if isinstance(part, Fact):
+                listed.append(part)
+                continue
+            self._show_facts(listed)
+            listed = []
+            if isinstance(part, facts.Table):
+                self._show_table(part)
+            else:
+                revealed = reveal if part.may_break else reveal_line
+                self.print(Text.assemble(*((revealed(text), style) for style, text in part.spans)), soft_wrap=True)
+        self._show_facts(listed)
+
+    def _show_facts(self, listed: Sequence[Fact]) -> None:
         width = max((cell_len(reveal_line(fact.label)) for fact in listed if fact.text or fact.note), default=0)
-        for fact in listed:
+        for fact in sorted(listed, key=attrgetter("is_warning")):
             style = _STYLES[fact.tone]
             label, value, note = (Text(reveal_line(words), style) for words in (fact.label, fact.text, fact.note))
             value.stylize("bold")
@@ -68,10 +80,10 @@ class Printer(Console):
                 label.pad_right(width - cell_len(label.plain))
                 self.print(Text("  ").join((label, words)), soft_wrap=True)
 
-    def show(self, table: facts.Table) -> None:
+    def _show_table(self, table: facts.Table) -> None:
         """Print a table without lines; long text is wrapped, never cut."""
         if not table.rows:
-            self.say([Fact(table.empty)] if table.empty else [])
+            self._show_facts([Fact(table.empty)] if table.empty else [])
             return
         made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
         used = [i for i in range(len(table.columns)) if any(row[i] is not None for row in table.rows)]
@@ -84,20 +96,14 @@ class Printer(Console):
         self.print(made)
 
 
-class WarningsOnly(Printer):
-    """Console of ``--quiet``: it prints only the warnings of an answer, not those in rows, on standard error."""
-
-    def __init__(self) -> None:
-        super().__init__(stderr=True)
-
-    def print(self, *_objects: object, **_options: object) -> None:
-        """Print nothing."""
-
-    def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
-        """Print the warnings among some facts."""
-        for fact in (*facts, *costs):
-            if fact.is_warning:
-                warn(str(fact))
+def print_answer(parts: Iterable[Part], *, is_quiet: bool, is_aside: bool = False) -> None:
+    """Print an answer, of which ``--quiet`` leaves the warnings, on standard error; if ``is_aside``, all of it."""
+    if not is_quiet:
+        Printer(stderr=is_aside).show(parts)
+        return
+    for part in parts:
+        if isinstance(part, Fact) and part.is_warning:
+            warn(str(part))
 
 
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
@@ -114,29 +120,6 @@ def warn(warning: str) -> None:
 def shown(text: object) -> str:
     """Make text from users and documents safe for a row: it cannot control the terminal or end the row."""
     return escape(reveal_line(str(text)))
-
-
-def say_place(console: Console, what: str, out: Path, then: str = "") -> None:
-    """Print a path and what to do with it."""
-    parts = (reveal_line(f"{what} in "), ""), (reveal_line(str(out)), "bold"), (reveal_line(then), "")
-    console.print(Text.assemble(*parts), soft_wrap=True)
-
-
-def say_results(console: Console, out: Path, otherwise: str, *, before: str = "") -> None:
-    """Print where the results are, and which file to open first."""
-    start = out / "report.html"
-    say_place(console, f"{before}Results", out, f"; start with {start if start.exists() else out / otherwise}")
-
-
-def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int = 0, n_moves: int = 0) -> None:
-    """Print a passage of a comparison, with its marks in colour, and the number of all if it is the first."""
-    from nearkin.reports.comparison import pieces_to_terminal
-    from nearkin.reports.quantities import first_difference_text
-
-    spans = pieces_to_terminal(pieces)
-    console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
-    if sentence := first_difference_text(n_differences, n_moves):
-        console.print(f"    [dim]{sentence}[/]", highlight=False, soft_wrap=True)
 
 
 def _cell(value: object) -> str:

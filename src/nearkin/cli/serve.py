@@ -15,11 +15,10 @@ from nearkin.cli.answering import answer
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.options.collection import COLLECTION, CacheOptions, PlaceOptions
 from nearkin.options.declared import Same, argument, option
-from nearkin.reports.facts.fact import Fact, Table
+from nearkin.reports.facts.fact import Fact, Part, Table
 from nearkin.wording import reveal_line
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
     from nearkin.web.users.file import Users
 
 
@@ -173,7 +172,7 @@ def users(job: UsersCommand) -> None:
         return
     known_users = read_users(path) if name is None else _changed(path, action, name, role, label)
     summary = {"file": str(path), "users": [user.without_secrets() for user in known_users.users]}
-    answer(job, summary, lambda console: _show(console, known_users, path))
+    answer(job, summary, _view(known_users, path))
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
@@ -233,12 +232,10 @@ def _password(name: str) -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-def _show(console: Printer, known_users: Users, path: Path) -> None:
-
+def _view(known_users: Users, path: Path) -> list[Part]:
     rows = [
         (user.name, user.role, ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in user.tokens))
         for user in known_users.users
     ]
     none = "There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"
-    console.show(Table(("name", "role", "tokens"), rows, empty=none))
-    console.say([Fact("file", str(path), tone="quiet")])
+    return [Table(("name", "role", "tokens"), rows, empty=none), Fact("file", str(path), tone="quiet")]

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearkin.cli.answering import answer, check_free, working
+from nearkin.cli.answering import answer, check_free, place_line, working
 from nearkin.cli.command_line import is_unicode
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Same, argument, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import FileCommand, PrintOptions
 from nearkin.options.signatures import CountedFeatures, NeighboursJob, SigningOptions, SignJob, StatisticsJob
-from nearkin.reports.facts.fact import Fact, Table, damage_facts, time_facts
+from nearkin.reports.facts.fact import Fact, Part, Table, damage_facts, time_facts
 from nearkin.wording import share_text
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.cli.printing import Printer
-    from nearkin.manifests.signing import SigningRecord
     from nearkin.manifests.stored import DamagedFile
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
@@ -48,6 +46,7 @@ class SignCommand(FileCommand, SignJob, InputsArgument):
 
 def sign(job: SignCommand) -> None:
     """Sign documents."""
+    from nearkin.reports.facts.jobs import sign_facts
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
@@ -63,15 +62,9 @@ def sign(job: SignCommand) -> None:
             ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
             resources=Resources.of(job.threads), progress=bars,
         )  # fmt: skip
-    answer(job, signed, lambda console: _show(console, signed, job.out))
-
-
-def _show(console: Printer, record: SigningRecord, out: Path) -> None:
-    from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.jobs import sign_facts
-
-    console.say(sign_facts(record), time_facts(record.elapsed_s, record.signed))
-    say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")
+    time = time_facts(signed.elapsed_s, signed.signed)
+    place = place_line("Signatures", job.out, f"; next: nearkin neighbours {job.out} --out pairs.parquet")
+    answer(job, signed, [*sign_facts(signed), *time, place])
 
 
 MERGE = "merge"
@@ -124,14 +117,9 @@ def statistics(job: StatisticsCommand) -> None:
         "occurrences": frequencies.n_occurrences,
     }  # fmt: skip
     about = {"command": "statistics", "of": frequencies.features, "fingerprint": frequencies.fingerprint}
-
-    def show(console: Printer) -> None:
-        from nearkin.cli.printing import say_place
-
-        console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
-        say_place(console, f"Statistics {frequencies.fingerprint}", job.out)
-
-    answer(job, about | counts | {"damaged_files": damaged}, show)
+    facts = [*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)]
+    place = place_line(f"Statistics {frequencies.fingerprint}", job.out)
+    answer(job, about | counts | {"damaged_files": damaged}, [*facts, place])
 
 
 INDEX_HELP = """
@@ -179,17 +167,10 @@ def index(job: IndexCommand) -> None:
                     rows.append(("", "", "", "", f"{indexed.doc_id}: {indexed.problem}"))
                 else:
                     number = "" if indexed.similarity_index is None else str(indexed.similarity_index)
-                    rows.append(
-                        (
-                            number,
-                            len(indexed.band_keys),
-                            len(indexed.sample_keys),
-                            str(indexed.text_key),
-                            indexed.doc_id,
-                        )
-                    )
+                    n_keys = len(indexed.band_keys), len(indexed.sample_keys)
+                    rows.append((number, *n_keys, str(indexed.text_key), indexed.doc_id))
         finally:  # also before the error that too much was unreadable, as --json does
-            Printer().show(Table(("similarity index", "bands", "samples", "key of the text", "id"), rows, 4))
+            Printer().show([Table(("similarity index", "bands", "samples", "key of the text", "id"), rows, 4)])
 
 
 NEIGHBOURS_HELP = """
@@ -235,7 +216,7 @@ def neighbours(job: NeighboursCommand) -> None:
                 SignatureFile.load(job.signatures), job.query, job.distance, resources=resources, progress=bars
             )
         columns = near.select(["id", "name", "distance"])
-        answer(job, columns.to_pylist(), lambda console: _show_neighbours(console, near))
+        answer(job, columns.to_pylist(), [_neighbours_table(near)])
         return
     if job.out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
@@ -245,35 +226,24 @@ def neighbours(job: NeighboursCommand) -> None:
             SignatureFile.load(job.signatures), None if job.against is None else SignatureFile.load(job.against),
             job.out, job.distance, verification=verification, equal=job.equal, resources=resources, progress=bars,
         )  # fmt: skip
-    answer(job, all_pairs.summary(), lambda console: _show_pairs(console, all_pairs, job.out))
+    answer(job, all_pairs.summary(), _pairs_view(all_pairs, job.out))
 
 
-def _show_pairs(console: Printer, neighbours_found: NeighboursFound, out: Path) -> None:
-    from nearkin.cli.printing import say_place
-
-    if neighbours_found.sample is not None:
+def _pairs_view(found: NeighboursFound, out: Path) -> Iterator[Part]:
+    if found.sample is not None:
         rows = [
             (f"{point.threshold:.0f}", *(share_text(value, 4) for value in (point.recall, point.precision, point.f1)),
-             "best F1" if point == neighbours_found.sample.best else "")
-            for point in neighbours_found.sample.points
+             "best F1" if point == found.sample.best else "")
+            for point in found.sample.points
         ]  # fmt: skip
-        console.show(Table(("distance", "recall", "precision", "F1", ""), rows, 4))
-    console.say(
-        [
-            Fact("documents", neighbours_found.n_signed, f"{neighbours_found.n_distinct:,} distinct signatures"),
-            Fact("pairs", neighbours_found.n_pairs, f"distance at most {neighbours_found.distance}"),
-            Fact(
-                "written",
-                neighbours_found.n_written,
-                "" if neighbours_found.verification is None else neighbours_found.verification.in_words(),
-            ),
-            Fact("time", f"{neighbours_found.elapsed_s:.1f} s"),
-        ]
-    )
-    say_place(console, "Pairs", out)
+        yield Table(("distance", "recall", "precision", "F1", ""), rows, 4)
+    yield Fact("documents", found.n_signed, f"{found.n_distinct:,} distinct signatures")
+    yield Fact("pairs", found.n_pairs, f"distance at most {found.distance}")
+    yield Fact("written", found.n_written, "" if found.verification is None else found.verification.in_words())
+    yield Fact("time", f"{found.elapsed_s:.1f} s")
+    yield place_line("Pairs", out)
 
 
-def _show_neighbours(console: Printer, table: pa.Table) -> None:
-
-    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in table.to_pylist()]
-    console.show(Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance."))
+def _neighbours_table(near: pa.Table) -> Table:
+    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in near.to_pylist()]
+    return Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, opened_with_bars
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError
 from nearkin.options.collection import (
     CacheOptions,
     EncodingOptions,
@@ -24,14 +23,12 @@ from nearkin.options.collection import (
 )  # fmt: skip
 from nearkin.options.declared import Same, argument
 from nearkin.options.reading import DocumentOptions
-from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
-from nearkin.wording import distance_text, reveal_line, share_text
+from nearkin.reports.facts.fact import Fact, Part, StyledText, Table, missing_facts, not_shown
+from nearkin.wording import distance_text, share_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.cli.printing import Printer
-    from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
     from nearkin.collection.word_search.saved import SavedSearch
     from nearkin.collection.word_search.searching import SearchResult
@@ -87,28 +84,17 @@ def similar(job: SimilarCommand) -> None:
         text, missing = document.text, document.missing
     with opened_with_bars(job) as collection:
         tolerance, limit = job.part(ToleranceOptions).given(), job.limit if job.out is None else ALL
-        documents = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
+        documents = collection.similar(job.doc_id, text=text, **tolerance, limit=limit)
         rows = None if job.out is None else coded(collection, documents.table)
     first, name = documents.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
     summary = first if job.file is None else first.to_dict() | {"missing": missing}
     answer(
-        job, summary, lambda console: _show(console, first, name, missing=missing),
+        job, summary, _view(first, name, missing=missing),
         rows=lambda: rows, row="document",
     )  # fmt: skip
 
 
-def _similar(opened: Collection, doc_id: str | None, **parameters: Any) -> SimilarDocuments:
-    """Search; if an unknown id is the name of a file, say how to search with the file."""
-    try:
-        documents: SimilarDocuments = opened.similar(doc_id, **parameters)
-    except UnknownDocumentError as error:
-        if doc_id is not None and os.path.isfile(doc_id):
-            error.add_note(f"{doc_id} is a file; to search with its text: --file {doc_id}")
-        raise
-    return documents
-
-
-def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> None:
+def _view(similar_documents: SimilarDocuments, name: str, *, missing: str | None) -> Iterator[Part]:
     from nearkin.reports.facts.queries import similar_facts, time_ms
 
     by_index, by_share = (similar_documents.tolerance.measure == measure for measure in ("index", "containment"))
@@ -123,16 +109,12 @@ def _show(console: Printer, similar_documents: SimilarDocuments, name: str, *, m
         for document in similar_documents.documents
     ]  # fmt: skip
     columns = ("index", "Jaccard", "query in it", "it in query", "edit", "γ", "bits", "id", "wave")
-    console.show(Table(columns, rows, 7))
-    console.say(
-        [
-            Fact(f"similar to {name}", similar_documents.n_found, similar_documents.tolerance.in_words()),
-            *not_shown(similar_documents.n_found - len(similar_documents.documents)),
-            *missing_facts(name, missing),
-            *similar_facts(similar_documents),
-            time_ms(similar_documents.elapsed_s),
-        ]
-    )
+    yield Table(columns, rows, 7)
+    yield Fact(f"similar to {name}", similar_documents.n_found, similar_documents.tolerance.in_words())
+    yield from not_shown(similar_documents.n_found - len(similar_documents.documents))
+    yield from missing_facts(name, missing)
+    yield from similar_facts(similar_documents)
+    yield time_ms(similar_documents.elapsed_s)
 
 
 def _remark(similar_document: SimilarDocument) -> str:
@@ -195,34 +177,26 @@ def search(job: SearchCommand) -> None:
         if job.save is not None:
             collection.save_search(job.save, query or None, by=job.by)
         if not query:
-            _show_saved(job, collection.saved_searches())
+            _answer_saved(job, collection.saved_searches())
             return
         documents = collection.search(query, wave=job.wave, limit=job.limit if job.out is None else None)
         rows = None if job.out is None else coded(collection, documents.table)
     first = documents.first(job.limit)
-    answer(
-        job, first, lambda console: _show_found(console, first, job.wave),
-        rows=lambda: rows, row="document",
-    )  # fmt: skip
+    answer(job, first, _found_view(first, job.wave), rows=lambda: rows, row="document")
 
 
-def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
+def _answer_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
+    from nearkin.reports.quantities import minute
+
     names = ("name", "query", "by", "at")
-
-    def show(console: Printer) -> None:
-        from nearkin.reports.quantities import minute
-
-        rows = [
-            (saved_search.name, saved_search.query, saved_search.by, minute(saved_search.at)) for saved_search in saved
-        ]
-        console.show(Table(("name", "query", "by", "saved (UTC)"), rows))
+    cells = [(search.name, search.query, search.by, minute(search.at)) for search in saved]
 
     def rows() -> pa.Table:
         import pyarrow as pa
 
         return pa.table({name: [getattr(saved_search, name) for saved_search in saved] for name in names})
 
-    answer(job, {"searches": saved}, show, rows=rows, row="search")
+    answer(job, {"searches": saved}, [Table(("name", "query", "by", "saved (UTC)"), cells)], rows=rows, row="search")
 
 
 def query_of(words: Sequence[str]) -> str:
@@ -241,21 +215,11 @@ def _part(word: str) -> str:
     return f'"{phrase.removesuffix("*")}"*' if is_prefix else f'"{phrase}"'
 
 
-def _show_found(console: Printer, result: SearchResult, wave: str | None) -> None:
-    from rich.text import Text
-
-    from nearkin.cli.printing import shown
+def _found_view(result: SearchResult, wave: str | None) -> Iterator[Part]:
     from nearkin.reports.facts.stored import search_facts
 
     for document in result.documents:
-        console.print(
-            f"[bold]{shown(document.document)}[/]  [dim]{shown(document.document.wave)}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
-        pieces = [
-            (reveal_line(f"[{piece.text}]" if piece.is_match else piece.text), "bold" if piece.is_match else "")
-            for piece in document.pieces
-        ]
-        console.print(Text.assemble("    ", *pieces), soft_wrap=True)
-    console.say(search_facts(result, wave, len(result.documents)))
+        yield StyledText([("bold", f"{document.document}"), ("dim", f"  {document.document.wave}")])
+        pieces = [("bold", f"[{piece.text}]") if piece.is_match else ("", piece.text) for piece in document.pieces]
+        yield StyledText([("", "    "), *pieces])
+    yield from search_facts(result, wave, len(result.documents))

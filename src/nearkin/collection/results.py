@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import PartRecall
-from nearkin.tabular import AnswerRecord, Histogram, Tabular, histogram
+from nearkin.tabular import AnswerRecord, Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +87,8 @@ class SimilarDocument(AnswerRecord):
     is_letters_only: bool = False
 
 
-class ByJaccard(Tabular):
-    """Answer whose histogram is that of its Jaccard similarities."""
-
-    __slots__ = ()
-
-    def _bars(self) -> Histogram:
-        return histogram(self._chosen(None)["jaccard"], "Jaccard similarity")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments(ByJaccard, AnswerRecord):
+class SimilarDocuments(Tabular, AnswerRecord):
     """Result of a query.
 
     Parameters

@@ -24,7 +24,7 @@ from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
-from nearkin.tabular import AnswerRecord, json_names
+from nearkin.tabular import AnswerRecord, Tabular, json_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Version(AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(results.ByJaccard, AnswerRecord):
+class Versions(Tabular, AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters

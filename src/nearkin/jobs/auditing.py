@@ -25,7 +25,7 @@ from nearkin.paths import is_like_a_server, path_of
 from nearkin.planning.evaluation import DISTANCE, Evaluated
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
-from nearkin.tabular import Histogram, Tabular, as_json, histogram
+from nearkin.tabular import Tabular, as_json
 from nearkin.wording import share_text
 from nearkin.workflows.auditing.evaluating import evaluate as compared
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource
@@ -78,11 +78,6 @@ class AuditResult(Tabular):
     missed: pa.Table
     definition: str
     manifest: Mapping[str, Any]
-
-    def _bars(self) -> Histogram:
-        if len(self.missed):
-            return histogram(self.missed["similarity"], f"missed pairs by {self.manifest['similarity']}")
-        return Histogram("true pairs", {"found": self.n_found, "missed": self.n_true - self.n_found})
 
     def __repr__(self) -> str:
         count = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
@@ -213,9 +208,6 @@ class EvaluationResult(Tabular):
     best_f1: float
     curve: pa.Table
     manifest: Mapping[str, Any]
-
-    def _bars(self) -> Histogram:
-        return Histogram("all pairs", {"precision": self.precision, "recall": self.recall, "F1": self.f1})
 
     def __repr__(self) -> str:
         shares = (f"{name} {share_text(getattr(self, name), 4)}" for name in ("precision", "recall", "f1"))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
@@ -24,8 +23,6 @@ from nearkin.jobs.places import TablesOfRun, directory_for, progress_of, table_i
 from nearkin.options.declared import taking
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.runs.progress import LabelledProgress
-from nearkin.stages.verification.measures import MEASURES
-from nearkin.tabular import Histogram, histogram
 from nearkin.workflows.dedup.files import OTHER_SET, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.reading.request import ReadingRequest, columns_of_side
@@ -89,12 +86,6 @@ class DedupResult(TablesOfRun):
         if paths_of(documents) is not None:
             raise ParameterError.of("documents", "documents in memory", type(documents).__name__)
         return only(readable_twice(documents), self.documents["keep"].to_numpy())
-
-    def _bars(self) -> Histogram:
-        measure = MEASURES[self.manifest["parameters"]["measure"]]
-        columns = [self.pairs[name] for name in measure.columns]
-        larger = columns[0] if len(columns) == 1 else pa.chunked_array(pc.max_element_wise(*columns))
-        return histogram(larger, f"pairs by {measure.title}")
 
     def __repr__(self) -> str:
         return f"DedupResult({counts_in_words(self.manifest['counts'])})"

@@ -15,7 +15,6 @@ from nearkin.nouns import counted
 from nearkin.options.declared import taking
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
-from nearkin.tabular import Histogram, counts_of, histogram
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.passages.job import COMMAND as PASSAGES
 from nearkin.workflows.passages.job import passages_files
@@ -44,9 +43,6 @@ class FamiliesResult(TablesOfRun):
     documents: pa.Table
     pairs: pa.Table
     groups: pa.Table
-
-    def _bars(self) -> Histogram:
-        return counts_of(self.members["relation"], "members by relation")
 
     def __repr__(self) -> str:
         counts = self.manifest["families"]
@@ -105,9 +101,6 @@ class ThreadsResult(TablesOfRun):
     commands = (THREADS,)
     files = MappingProxyType({"mails": THREADS})
     mails: pa.Table
-
-    def _bars(self) -> Histogram:
-        return counts_of(self.mails["reason"], "inclusive mails by reason")
 
     def __repr__(self) -> str:
         counts = self.manifest["counts"]
@@ -181,9 +174,6 @@ class PassagesResult(TablesOfRun):
     commands = (PASSAGES,)
     passages: pa.Table
     documents: pa.Table
-
-    def _bars(self) -> Histogram:
-        return histogram(self.documents["repeated_share"], "documents by their share of repeated characters")
 
     def __repr__(self) -> str:
         counts = self.manifest["counts"]

@@ -11,7 +11,6 @@ from nearkin.jobs.places import TablesOfRun, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking_two
 from nearkin.options.pairs import PairOptions, PairsJob
-from nearkin.tabular import Histogram, histogram
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.resources import Resources
 
@@ -34,9 +33,6 @@ class PairsResult(TablesOfRun):
     commands = ("pairs",)
     pairs: pa.Table
     documents: pa.Table
-
-    def _bars(self) -> Histogram:
-        return histogram(self.pairs["cosine"], "pairs by cosine")
 
     def __repr__(self) -> str:
         left, right = (self.manifest[side]["n_documents"] for side in ("left", "right"))

@@ -17,7 +17,7 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import PlanJob, PlanPairsJob, count_of
 from nearkin.options.pairs import PairOptions, SideOptions
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
-from nearkin.tabular import Histogram, Tabular
+from nearkin.tabular import Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.pairing import forecast as of_pairs
 from nearkin.workflows.pairing.planning import plan_without_documents
@@ -70,10 +70,6 @@ class PairsPlan(Tabular):
     methods: pa.Table
     reaches_recall: bool
     manifest: Mapping[str, Any]
-
-    def _bars(self) -> Histogram:
-        names, seconds = (self.methods[name].to_pylist() for name in ("method", "elapsed_s"))
-        return Histogram("seconds by method", dict(zip(names, seconds)))
 
     def __repr__(self) -> str:
         left, right = (counted(self.manifest[side], "document") for side in ("left", "right"))

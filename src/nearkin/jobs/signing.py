@@ -20,7 +20,7 @@ from nearkin.options.signatures import NeighboursJob, SigningOptions, SignJob
 from nearkin.paths import path_of
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
-from nearkin.tabular import Histogram, Tabular, histogram_of_bits
+from nearkin.tabular import Tabular
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.job import sign as sign_texts
 from nearkin.workflows.signing.neighbours import check_place, find_neighbours, nearest_documents
@@ -87,12 +87,6 @@ class SignedDocuments(Tabular):
             No document has this id, or the document has no features.
         """
         return nearest_documents(self.file, str(doc_id), distance, resources=Resources(threads))
-
-    def _bars(self) -> Histogram:
-        has_features = self.documents["has_features"].to_numpy()
-        n_signed, n_unreadable = int(has_features.sum()), len(self.documents) - self.documents["problem"].null_count
-        n_others = len(self.documents) - n_signed - n_unreadable
-        return Histogram("documents", {"signed": n_signed, "without features": n_others, "unreadable": n_unreadable})
 
     def __repr__(self) -> str:
         parameters = self.manifest["parameters"]
@@ -171,9 +165,6 @@ class NeighboursResult(Tabular):
     n_within: int
     manifest: Mapping[str, Any]
     out: Path | None
-
-    def _bars(self) -> Histogram:
-        return histogram_of_bits(self.pairs["distance"], self.distance, "pairs by distance in bits")
 
     def __repr__(self) -> str:
         return f"NeighboursResult({counted(len(self.pairs), 'pair')} within {counted(self.distance, 'bit')})"

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp
 
 from nearkin.collection.listing.coding import with_coding
 from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
@@ -69,11 +69,6 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
     api = _route(f"{ROOT}/{{rest:path}}", api_endpoint(service), ROLES[0])
     api.methods = None  # any: which ones an address takes is known there
     routes.append(api)
-    known = frozenset(route.path for route in routes)
-
-    def watch(scope: Scope, status: int, elapsed_s: float) -> None:
-        route = scope["state"].get("route") or (scope["path"] if scope["path"] in known else "other")
-        service.metrics.observe(scope["method"], route, status, elapsed_s)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -93,7 +88,6 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         ),
         settings,
         entry,
-        watch,
         service.metrics_text,
     )
 
@@ -247,7 +241,6 @@ def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[
 
 
 async def _static(service: ReviewService, request: Request) -> Response:
-    request.state.route = _STATIC
     file = service.static.by_name.get(request.path_params["name"])
     if file is None:
         raise HTTPException(404)

@@ -57,11 +57,6 @@ class Gate:
        and has a session must have one of the two.
     3. The visitor has a session or the token of scripts. Only the sign-in is open, and it is answered here.
     4. The time is limited; the body is in Starlette.
-
-    Parameters
-    ----------
-    watch
-        Receives the scope of each request that passed, the status of its answer, and its time in seconds.
     """
 
     def __init__(
@@ -69,11 +64,10 @@ class Gate:
         app: ASGIApp,
         settings: ServiceSettings,
         entry: Authenticator,
-        watch: Callable[[Scope, int, float], None] | None = None,
         metrics: Callable[[], str] = str,
     ) -> None:
         self._app, self._settings, self._entry = app, settings, entry
-        self._watch, self._metrics = watch, metrics
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused, and pass others on with their visitor."""
@@ -101,14 +95,9 @@ class Gate:
         if answer is not None:
             await _for_programs(scope, answer)(scope, receive, guarded)
             return
-        started = time.perf_counter()
         answer_by = time.monotonic() + _SHARE_FOR_CHANGES * self._settings.request_s
         scope.setdefault("state", {}).update(visitor=visitor, answer_by=answer_by)
-        try:
-            await self._passed(scope, receive, guarded)
-        finally:
-            if self._watch is not None:
-                self._watch(scope, guarded.status or 500, time.perf_counter() - started)
+        await self._passed(scope, receive, guarded)
 
     def _open(self, scope: Scope, headers: Headers) -> Response | None:
         """Return the answer to a request that needs no visitor; None if it needs one."""
@@ -199,11 +188,11 @@ class _GuardedSend:
 
     def __init__(self, scope: Scope, send: Send, headers: Mapping[str, str]) -> None:
         self._scope, self._send, self._headers = scope, send, headers
-        self.has_started, self.status = False, 0
+        self.has_started = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.has_started, self.status = True, message["status"]
+            self.has_started = True
             headers = MutableHeaders(scope=message)
             for name, value in self._headers.items():
                 headers[name] = value

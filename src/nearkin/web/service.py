@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
 import time
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -104,7 +101,7 @@ class ReviewService:
         self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
         self.queues: LatestOfSent[str, Queue] = LatestOfSent(64, 1_000_000, len)
         self.later = Later()
-        self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
+        self.jobs = JobRunner(collection.opened)
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._templates = report_environment("nearkin.web")
@@ -196,16 +193,14 @@ class ReviewService:
             return next_number(connection) - 1
 
     def metrics_text(self) -> str:
-        """Write counts and times of requests, and what is running and waiting."""
+        """Write what is running and waiting, as Prometheus reads it; a proxy counts the requests."""
         gauges = {
-            "nearkin_requests_running": ("Requests that read, running or waiting.", self.workers.n_running),
-            "nearkin_changes_running": ("Changes that are running or waiting.", self.writers.n_running),
-            "nearkin_writers_waiting": (
-                "Changes that wait for another one to be stored.", self.collection.opened.store.n_waiting,
-            ),
-            "nearkin_jobs_running": ("Jobs that are running or waiting.", self.jobs.n_unfinished),
-        }  # fmt: skip
-        return self.metrics.exposition(gauges)
+            "nearkin_requests_running": self.workers.n_running,
+            "nearkin_changes_running": self.writers.n_running,
+            "nearkin_writers_waiting": self.collection.opened.store.n_waiting,
+            "nearkin_jobs_running": self.jobs.n_unfinished,
+        }
+        return "".join(f"# TYPE {name} gauge\n{name} {value}\n" for name, value in gauges.items())
 
     def page(
         self,
@@ -390,54 +385,3 @@ class Workers:
     def close(self) -> None:
         """End the threads once their work is done."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-
-
-class RequestMetrics:
-    """Counts and durations of requests by route and status."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts = Counter[tuple[str, str, int]]()
-        self._times: dict[tuple[str, str], list[int]] = {}
-        self._sums = Counter[tuple[str, str]]()
-
-    def observe(self, method: str, route: str, status: int, elapsed_s: float) -> None:
-        """Count a request."""
-        key = method, route
-        with self._lock:
-            self._counts[method, route, status] += 1
-            self._times.setdefault(key, [0] * (len(_BOUNDS_S) + 1))[bisect_left(_BOUNDS_S, elapsed_s)] += 1
-            self._sums[key] += elapsed_s  # type: ignore[assignment]  # a sum of seconds
-
-    def exposition(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Write everything; ``gauges`` are a help text and a value by name.
-
-        Examples
-        --------
-        >>> metrics = RequestMetrics()
-        >>> metrics.observe("GET", "/api/v1/waves", 200, 0.004)
-        >>> text = metrics.exposition({"nearkin_documents": ("Current documents.", 3)})
-        >>> text.splitlines()[2], text.splitlines()[5]
-        ('nearkin_documents 3', 'nearkin_requests_total{method="GET",route="/api/v1/waves",status="200"} 1')
-        """
-        lines = list[str]()
-        for name, (about, value) in gauges.items():
-            lines += [f"# HELP {name} {about}", f"# TYPE {name} gauge", f"{name} {value:g}"]
-        with self._lock:
-            lines += ["# HELP nearkin_requests_total Requests by route and status."]
-            lines += ["# TYPE nearkin_requests_total counter"]
-            for (method, route, status), n in sorted(self._counts.items()):
-                lines.append(f'nearkin_requests_total{{method="{method}",route="{route}",status="{status}"}} {n}')
-            name = "nearkin_request_seconds"
-            lines += [f"# HELP {name} Time of requests by route.", f"# TYPE {name} histogram"]
-            for (method, route), counts in sorted(self._times.items()):
-                labels, n = f'method="{method}",route="{route}"', 0
-                for bound, count in zip((*(f"{bound_s:g}" for bound_s in _BOUNDS_S), "+Inf"), counts, strict=True):
-                    n += count
-                    lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {n}')
-                lines.append(f"{name}_sum{{{labels}}} {self._sums[method, route]:.6f}")
-                lines.append(f"{name}_count{{{labels}}} {n}")
-        return "\n".join(lines) + "\n"

@@ -58,21 +58,12 @@ def test_no_command_begins_with_an_object_store(command, name, function, as_valu
             function(**{name: Path("folder/x\udcff")})
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_a_stream_takes_every_character(encoding):
+def test_a_stream_takes_every_character():
     raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding, write_through=True)
+    stream = io.TextIOWrapper(raw, "latin-1", write_through=True)
     take_every_character(stream)
-    stream.write("jaccard ≥ 0.7 … caf\u00e9 家 \udcff")
-    written = raw.getvalue().decode(encoding)
-    assert (
-        written
-        == {
-            "ascii": "jaccard >= 0.7 ... caf\\xe9 \\u5bb6 \\udcff",
-            "latin-1": "jaccard >= 0.7 ... café \\u5bb6 \\udcff",
-            "utf-8": "jaccard ≥ 0.7 … café 家 \\udcff",
-        }[encoding]
-    )
+    stream.write("≥ caf\u00e9 家 \udcff")
+    assert raw.getvalue().decode("latin-1") == "\\u2265 café \\u5bb6 \\udcff"
 
 
 def test_what_a_user_chose_for_errors_stays():

@@ -10,7 +10,7 @@ import pyarrow as pa
 from msgspec import UNSET, UnsetType
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.results import DOCUMENT, ByJaccard, StoredDocument, columns, table_of
+from nearkin.collection.results import DOCUMENT, StoredDocument, columns, table_of
 from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -19,7 +19,7 @@ from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.stages.verification.difference_names import Difference
 from nearkin.store.bulk import is_name, is_storable
-from nearkin.tabular import AnswerRecord
+from nearkin.tabular import AnswerRecord, Tabular
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -166,7 +166,7 @@ class CheckedDocument(AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked(ByJaccard, AnswerRecord):
+class Checked(Tabular, AnswerRecord):
     """Result of a check.
 
     Parameters

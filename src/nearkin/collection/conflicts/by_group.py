@@ -19,7 +19,7 @@ from nearkin.collection.groups.grouping import GroupDecisions, regroup, similari
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import ByJaccard, StoredDocument, columns, table_of
+from nearkin.collection.results import StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import documents_by_row, rows_where
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
@@ -34,7 +34,7 @@ from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
-from nearkin.tabular import AnswerRecord
+from nearkin.tabular import AnswerRecord, Tabular
 
 _Compared = dict[tuple[int, int], tuple[float | None, FirstPassage]]
 _COMPARED = KeptValues[_Compared]()
@@ -282,7 +282,7 @@ class Conflict(AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts(ByJaccard, AnswerRecord):
+class Conflicts(Tabular, AnswerRecord):
     """All conflicts within a tolerance.
 
     Parameters

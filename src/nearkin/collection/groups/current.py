@@ -35,7 +35,7 @@ from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.bulk import number_after_last
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, loads, members, waves
-from nearkin.tabular import AnswerRecord, Histogram, Tabular, counts_of
+from nearkin.tabular import AnswerRecord, Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +93,6 @@ class CollectionGroups(Tabular, AnswerRecord):
     def __repr__(self) -> str:
         groups, members = counted(len(self.groups), "group"), counted(len(self.members), "document")
         return f"CollectionGroups({groups} with {members}; texts {self.tolerance.in_words()})"
-
-    def _bars(self) -> Histogram:
-        sizes = pa.chunked_array([[listed.n_documents for listed in self.groups]], pa.int64())
-        return counts_of(sizes, "documents in a group")
 
 
 def group(

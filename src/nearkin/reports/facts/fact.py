@@ -68,6 +68,16 @@ class Table:
     empty: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StyledText:
+    """Line for the terminal: pairs of a style and an unescaped text; several lines if it may break."""
+
+    spans: Sequence[tuple[str, str]]
+    may_break: bool = False
+
+
+Part = Fact | Table | StyledText
+"""Part of an answer as the terminal shows it; facts that follow one another are aligned, warnings last."""
 BY_DIFFERENCE = {
     "numbers": "differ in numbers or dates only",
     "words and numbers": "differ in words and numbers",

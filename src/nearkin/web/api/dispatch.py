@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from email.message import Message
 from typing import Any, TypeAlias
@@ -25,7 +24,6 @@ from nearkin.web.queries import (
     fields_of,
     parameters_in,
     parsed,
-    repeated_error,
     request_error,
 )
 from nearkin.web.roles import check_role, role_of
@@ -59,7 +57,6 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
             check_role(visitor.role, role_of("GET", ROOT + _DOCUMENT))
             return Response(document, media_type="application/json")
         operation, given = _operation_for(request.method, segments)
-        request.state.route = f"{ROOT}{operation.path}"
         check_role(visitor.role, role_of(operation.method, ROOT + operation.path))
         if operation.is_change and not visitor.is_script:
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
@@ -176,20 +173,11 @@ async def _body(operation: Operation, request: Request) -> Any:
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:
-        return _decoded(operation.body, content)
+        return msgspec.json.decode(content, type=operation.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise request_error(error, _json_or_none(content), operation.body, "body") from error
     except RecursionError:
         raise ParameterError("is nested too deeply.", parameter="body") from None
-
-
-def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
-    """Return the record of a JSON body, which has every field once."""
-    try:
-        body = msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise request_error(error, _json_or_none(content), kind, "body") from error
-    if (repeated := repeated_field(content)) is not None:
-        raise repeated_error(f"body.{repeated}")
-    return body
 
 
 OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS, *decisions.OPERATIONS)
@@ -200,27 +188,6 @@ def _json_or_none(body: bytes) -> object:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def repeated_field(body: bytes) -> str | None:
-    """Return a field that an object of a JSON body has twice, so that a value would be lost; None if there is none.
-
-    Examples
-    --------
-    >>> repeated_field(b'{"limit": 1, "ids": [{"id": "a", "id": "b"}]}'), repeated_field(b'{"limit": 1}')
-    ('id', None)
-    """
-    repeated: list[str] = []
-
-    def of_object(pairs: list[tuple[str, object]]) -> None:
-        seen = set[str]()
-        for name, _ in pairs:
-            if name in seen:
-                repeated.append(name)
-            seen.add(name)
-
-    json.loads(body, object_pairs_hook=of_object, parse_int=str)  # an int of thousands of digits is no error here
-    return repeated[0] if repeated else None
 
 
 JSONObject: TypeAlias = MutableMapping[str, Any]
