@@ -18,9 +18,9 @@ from nearkin._version import __version__
 from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
+from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.records import BitSignatures
 from nearkin.runs.tables import for_pandas
-from nearkin.stages.documents.source import Source
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -42,8 +42,9 @@ class About:
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[Source]
+    inputs: Sequence[InputFile]
     encoding: str = "utf-8"
+    reading: HowRead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class SignatureFile:
         table = table.add_column(2, _HAS_FEATURES, pa.array(self.signatures.has_features))
         stored = {name: getattr(self.about, name) for name in ("parameters", "fingerprint", "statistics", "encoding")}
         stored |= {"version": FORMAT_VERSION, "nearkin": __version__}
-        stored = with_checksum({**stored, "inputs": [source.as_stored() for source in self.about.inputs]})
+        stored["reading"] = None if self.about.reading is None else self.about.reading.as_stored()
+        stored = with_checksum({**stored, "inputs": [file.as_stored() for file in self.about.inputs]})
         schema = table.schema.with_metadata({_KEY: json.dumps(stored, sort_keys=True)})
         return table.cast(for_pandas(schema))
 
@@ -108,8 +110,9 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(Source.of_stored(source, about["encoding"]) for source in about["inputs"]),
+            tuple(map(InputFile.of, about["inputs"])),
             about["encoding"],
+            None if about["reading"] is None else HowRead.of(about["reading"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise SourceError(f"{path} is damaged: the description of its signatures cannot be read ({error}).") from error
