@@ -130,15 +130,13 @@ class PairsOfRun:
 
     def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
         """Return the beginnings of texts of a side, by their rows; the files are read again."""
-        manifest_side = self.manifest.side(side)
-        if sum(file.size_bytes or 0 for file in manifest_side.inputs) > MAX_INPUT_BYTES:
+        read = self.manifest.side(side)
+        again = reread(read.inputs, read.encoding, read.reading, threads=1, progress=Silent())
+        if again.size_bytes > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need
             kept = self._kept[side]
             if rows - kept.keys():
-                again = reread(
-                    manifest_side.inputs, manifest_side.encoding, manifest_side.reading, threads=1, progress=Silent()
-                )
                 self._kept[side] = kept = _read_texts(again, rows | set(soon.tolist()))
             return {row: kept[row] for row in rows if row in kept}
 

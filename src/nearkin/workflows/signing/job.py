@@ -26,6 +26,7 @@ from nearkin.workflows.reading.exceptions import (
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import check_unchanged, input_files, seen
+from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import (
     Texts,
@@ -142,6 +143,7 @@ def _joined(
         BitSignatures(packed, has_features, fingerprint),
         about,
         name,
+        {source.path: source for source in inputs if isinstance(source, StoredSource)},
     )
 
 

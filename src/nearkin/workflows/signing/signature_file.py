@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.records import BitSignatures
 from nearkin.runs.tables import for_pandas
+from nearkin.workflows.reading.rereading import GivenAgain
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -49,12 +50,16 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class SignatureFile:
-    """Signatures, with the other columns of their documents; ``name`` stands in messages."""
+    """Signatures, with the other columns of their documents; ``name`` stands in messages.
+
+    ``in_memory`` are the documents that this process has in memory.
+    """
 
     documents: pa.Table
     signatures: BitSignatures
     about: About
     name: str
+    in_memory: GivenAgain = field(default_factory=dict)
 
     def table(self) -> pa.Table:
         """Return the table that `save` writes."""

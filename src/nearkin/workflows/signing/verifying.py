@@ -124,8 +124,11 @@ class SignatureVerifier:
         max_shingles: int | None = None,
     ) -> SignatureVerifier:
         """Read the signed documents again, and keep the shingles of these rows."""
-        about, threads = file.about, resources.n_threads
-        again = reread(about.inputs, about.encoding, about.reading, threads=threads, progress=meter.progress)
+        about = file.about
+        again = reread(
+            about.inputs, about.encoding, about.reading, in_memory=file.in_memory, threads=resources.n_threads,
+            progress=meter.progress,
+        )  # fmt: skip
 
         def shingles(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, ShingleSets]:
             chosen, batch, name = item
