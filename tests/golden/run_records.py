@@ -112,11 +112,7 @@ def _manifest(out: Path) -> Any:
 
     from nearkin.workflows.signing.signature_file import SignatureFile
 
-    about = asdict(SignatureFile.load(out).about)
-    for one in about["inputs"]:
-        for name in ("limits", "ocr", "place"):  # stored if they differ from the usual ones only
-            del one[name]
-    return json.loads(json.dumps(about, default=str))
+    return json.loads(json.dumps(asdict(SignatureFile.load(out).about)))
 
 
 if __name__ == "__main__":

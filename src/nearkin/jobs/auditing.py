@@ -150,9 +150,7 @@ def _given_again(
         return {}
     stored = manifest_in(path_of(place, "place"), tuple(AUDITED))
     is_paired = stored["command"] == "pairs"
-    sides = [[input_stored["source"] for input_stored in stored[side]["inputs"]] for side in SIDES] if is_paired else [
-        stored["inputs"], stored["against"]
-    ]  # fmt: skip
+    sides = [stored[side]["inputs"] for side in SIDES] if is_paired else [stored["inputs"], stored["against"]]
     sources = dict[str, StoredSource]()
     for given, entries, name in zip(documents, sides, ("documents", "other")):
         if given is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.stored import DamagedFile, Manifest, Stored
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.stages.documents.source import NotRead
 
@@ -40,8 +40,9 @@ class SideFacts(Stored):
 class SideRecord(SideFacts):
     """The counts, together with the inputs."""
 
-    inputs: tuple[Mapping[str, Any], ...]
+    inputs: tuple[InputFile, ...]
     encoding: str = "utf-8"
+    reading: HowRead | None = None
     damaged_files: tuple[DamagedFile, ...] = ()
     not_read: tuple[NotRead, ...] | None = None
 

@@ -63,6 +63,8 @@ class InputFile(Stored):
     n_documents: int | None = None
     texts_sha256: str | None = None
     """For a load file only: SHA-256 of the texts in the files that it names."""
+    changed_ns: int | None = None
+    """Time of the last change of a file without a digest, in nanoseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

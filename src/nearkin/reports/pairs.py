@@ -213,7 +213,7 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
     for side in SIDES:
         yield from damage_facts(run.side(side).damaged_files)
         if (record := run.side(side)).n_few_terms > record.n_documents / 2:
-            column = record.inputs[0]["source"]["text"]
+            column = record.inputs[0].text
             is_it = f"is {column!r} the column of texts?" if column else "most documents"
             yield Fact(f"too few words, {side}", record.n_few_terms, is_it, "warning")
     if not run.counts.pairs:

@@ -29,7 +29,7 @@ def way(search: dict[str, Any], low: float, recall: float, high: float) -> dict[
 def side(**ways: float) -> dict[str, Any]:
     file = {"path": "<in>.csv", "format": "csv", "text": "text", "id": None, "size_bytes": 9}
     return {
-        "inputs": [{"source": file, "changed_ns": 1}], "n_documents": 20_000, "n_unreadable": 2, "n_few_terms": 1,
+        "inputs": [file], "n_documents": 20_000, "n_unreadable": 2, "n_few_terms": 1,
         "n_vectors": 19_997, "n_words": 9, "n_rare_words": 4, "mean_terms": 5.0, "ways": ways,
     }  # fmt: skip
 

@@ -18,8 +18,8 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.head import opened_text
+from nearkin.stages.documents.readers.wikipedia import PageReader, without_comments
 from nearkin.stages.documents.streams import ByteStream, Progress, no_progress
-from nearkin.stages.documents.wikipedia import PageReader, without_comments
 
 _LONGEST_TITLE = 1 << 10
 """Maximum length of a valid link; MediaWiki allows 255 bytes."""

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from nearkin.kernels.buffers import as_type, binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.arrays import as_binary, is_binary, without_empty
 from nearkin.stages.documents.encodings import why_not_utf8
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.members import Origin, printable_id
 
 if TYPE_CHECKING:
@@ -29,6 +29,19 @@ _LEFT_OUT = {
 }  # fmt: skip
 
 
+class Row(NamedTuple):
+    """A document, or the problem in its place."""
+
+    line: int
+    doc_id: int | str | bytes | None = None
+    text: bytes | None = None
+    problem: RecordFault | str | None = None
+    keep_value: object = None
+    parent: str | None = None
+    origin: Origin | None = None
+    carried: Sequence[int | str | bytes | None] = ()
+
+
 @dataclass(slots=True, kw_only=True)
 class RowList:
     """Rows collected one by one, full at ``batch_bytes`` of text or ``batch_rows``."""
@@ -39,27 +52,31 @@ class RowList:
     batch_rows: int = 4096
     ids: IdType = field(default_factory=lambda: IdType())
     n_bytes: int = 0
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
-    def add(
-        self,
-        line: int,
-        doc_id: int | str | bytes | None = None,
-        text: bytes | None = None,
-        problem: RecordFault | str | None = None,
-        keep_value: object = None,
-        parent: str | None = None,
-        origin: Origin | None = None,
-        carried: Sequence[int | str | bytes | None] = (),
-    ) -> None:
+    def add(self, row: Row) -> None:
         """Add a row."""
-        self.rows.append((line, doc_id, text, problem, keep_value, parent, origin, carried))
-        self.n_bytes += len(text or b"")
+        self.rows.append(row)
+        self.n_bytes += len(row.text or b"")
 
     @property
     def is_full(self) -> bool:
         """Whether the rows are enough for a batch."""
         return self.n_bytes >= self.batch_bytes or len(self.rows) >= self.batch_rows
+
+    def batches(self, rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+        """Yield full batches of rows, and the rest; a StreamFault among the rows is raised after all before it."""
+        try:
+            for row in rows:
+                self.add(row)
+                if self.is_full:
+                    yield self.batch()
+        except StreamFault:
+            if self.rows:
+                yield self.batch()
+            raise
+        if self.rows:
+            yield self.batch()
 
     def batch(self) -> pa.RecordBatch:
         """Return the rows, and forget them; ids of characters become integers if all of them are."""
@@ -102,7 +119,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 def problem_batch(ids: IdType, line: int, problem: RecordFault | str) -> pa.RecordBatch:
     """Return one row without text."""
     rows = RowList(ids=ids)
-    rows.add(line, problem=problem)
+    rows.add(Row(line, problem=problem))
     return rows.batch()
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from nearkin.paths import STDIN, printable, shown_path
+from nearkin.paths import STDIN
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.formats import STORED
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.annotating import Annotations
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
-
-
-_STORED_FIELDS = (
-    "format", "compression", "text", "id", "size_bytes", "delimiter", "max_document_bytes", "takes_damaged",
-    "is_forced",
-)  # fmt: skip
 
 
 def no_note(note: str) -> None:
@@ -81,24 +75,6 @@ class Source:
     sha256: str | None = None
     texts_sha256: str | None = None
     end_row: int | None = None
-
-    @classmethod
-    def of_stored(cls, stored: Mapping[str, Any], encoding: str) -> Source:
-        """Restore the result of `as_stored`."""
-        fields = {name: value for name, value in stored["source"].items() if name != "extraction_limits"}
-        limits = ExtractionLimits.of(stored["source"].get("extraction_limits", {}))
-        seen = {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
-        return cls(**fields, **seen, limits=limits, encoding=encoding)  # type: ignore[arg-type]
-
-    def as_stored(self) -> dict[str, object]:
-        """Return the source as JSON types, without the digest of a file."""
-        fields: dict[str, object] = {"path": shown_path(self.path), "name": printable(self.name)}
-        fields |= {name: getattr(self, name) for name in _STORED_FIELDS}
-        fields |= {name: value for name in ("text_root", "ocr") if (value := getattr(self, name)) is not None}
-        if self.limits.given:
-            fields["extraction_limits"] = self.limits.given
-        stored: dict[str, object] = {"source": fields, "changed_ns": self.changed_ns}
-        return {**stored, "sha256": self.sha256, "end_row": self.end_row} if self.is_stored else stored
 
     @property
     def is_stored(self) -> bool:

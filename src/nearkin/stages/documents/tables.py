@@ -24,7 +24,7 @@ from nearkin.stages.documents.columns import (
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (
@@ -245,22 +245,20 @@ def _read_records(
             raise SourceError(f"{TABLE_IN_MEMORY} has no columns.", parameter="keep")
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
     rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
-    for row, record in enumerate(chain(head, stream), start=1):
-        own_id, keep_value, content, problem = None, None, None, None
-        try:
-            if isinstance(record, Mapping):
-                values, name, id_name = record, text, doc_id
-            else:
-                values, name, id_name = _as_dict(record), "text", "id"
-            own_id, keep_value = value_in(values, id_name), value_in(values, keep_name)
-            content = text_of(text_in(values, name, of="the dict"))
-        except RecordFault as fault:
-            problem = str(fault)
-        rows.add(row, id_of(own_id), content, problem, keep_value)
-        if rows.is_full:
-            yield rows.batch()
-    if rows.rows:
-        yield rows.batch()
+    yield from rows.batches(
+        _row(number, record, text, doc_id, keep_name) for number, record in enumerate(chain(head, stream), start=1)
+    )
+
+
+def _row(number: int, record: object, text: str, doc_id: str | None, keep: str | None) -> Row:
+    own_id, keep_value = None, None
+    try:
+        if not isinstance(record, Mapping):
+            record, text, doc_id = _as_dict(record), "text", "id"
+        own_id, keep_value = value_in(record, doc_id), value_in(record, keep)
+        return Row(number, id_of(own_id), text_of(text_in(record, text, of="the dict")), None, keep_value)
+    except RecordFault as fault:
+        return Row(number, id_of(own_id), None, fault, keep_value)
 
 
 def _as_dict(record: object) -> dict[str, object]:

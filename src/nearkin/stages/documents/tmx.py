@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.xml_stream import Element, ElementReader
 
@@ -72,7 +72,7 @@ class TmxReader:
         if None in sides:
             problem = f"too large: a text is longer than {_MAX_CHARACTERS:,} characters"
         for side, text in zip(self._sides, sides, strict=True):
-            side.add(unit.line, None, None if problem or text is None else text.encode(), problem)
+            side.add(Row(unit.line, None, None if problem or text is None else text.encode(), problem))
 
 
 def _normal(language: str) -> str:

@@ -17,7 +17,7 @@ from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64
 from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.store.place import FILE, Place
@@ -27,7 +27,7 @@ from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.pairing.inputs import prepare, read_table
 from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, reaches
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, texts_again
+from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, reread
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -100,7 +100,7 @@ def audit_pairs(
     with damage_of(directory):
         with damage_of_options(directory):
             chosen = PairOptions.of(manifest.parameters)
-        left, right = (_texts(manifest.side(side), in_memory) for side in SIDES)
+        left, right = (_texts(manifest.side(side), in_memory, options.threads) for side in SIDES)
         columns = parquet.read_table(directory / "pairs.parquet", ["left_row", "right_row"])
         table = None if manifest.table is None else _table(manifest.table)
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
@@ -135,8 +135,9 @@ def audit_pairs(
     )
 
 
-def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
-    return texts_again([Source.of_stored(source, side.encoding) for source in side.inputs], in_memory)
+def _texts(side: SideRecord, in_memory: GivenAgain, threads: int) -> Texts:
+    again = reread(side.inputs, side.encoding, side.reading, in_memory=in_memory, threads=threads, progress=Silent())
+    return Texts(again.inputs, ReadingRules.of_finished_run())
 
 
 def _table(record: TableRecord) -> TranslationTable:

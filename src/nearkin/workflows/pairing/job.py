@@ -52,8 +52,9 @@ from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, cosines_
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file, input_files
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.sheets import read_sheet
 from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
@@ -213,8 +214,8 @@ def build(
             table.origin.target,
             None if prepared.translation is None else prepared.translation.side,
         ),
-        left=_side(prepared.left, vectors.left_facts, given.left.encoding),
-        right=_side(prepared.right, vectors.right_facts, given.right.encoding),
+        left=_side(prepared.left, vectors.left_facts, given.left),
+        right=_side(prepared.right, vectors.right_facts, given.right),
         plan=plan,
         counts=PairCounts(
             pairs=len(pairs),
@@ -228,11 +229,12 @@ def build(
     )
 
 
-def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
+def _side(collected: Collected, facts: SideFacts, request: ReadingRequest) -> SideRecord:
     return SideRecord(
         **asdict(facts),
-        encoding=encoding,
-        inputs=tuple(source.as_stored() for source in collected.inputs),
+        encoding=request.encoding,
+        reading=request.as_read(),
+        inputs=input_files(collected.inputs, collected.documents["source"]),
         damaged_files=damaged_files([collected.documents]),
     )
 

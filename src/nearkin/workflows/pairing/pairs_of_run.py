@@ -24,10 +24,9 @@ from nearkin.reports.pairs import TermRow
 from nearkin.runs.files import locked, read_checked_json, write_checked_json
 from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent
-from nearkin.stages.documents.source import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
-from nearkin.workflows.reading.rereading import Reread, reread_sources
+from nearkin.workflows.reading.rereading import Reread, reread
 
 MAX_PAIRS = 5_000_000
 """Maximum number of pairs of a run that is shown in pages; their rows and cosines are kept in memory."""
@@ -131,12 +130,8 @@ class PairsOfRun:
 
     def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
         """Return the beginnings of texts of a side, by their rows; the files are read again."""
-        manifest_side = self.manifest.side(side)
-        documents = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "source"])
-        sources = documents.filter(pc.equal(documents["side"], side))["source"]
-        again = reread_sources(
-            [Source.of_stored(stored, manifest_side.encoding) for stored in manifest_side.inputs], sources
-        )
+        read = self.manifest.side(side)
+        again = reread(read.inputs, read.encoding, read.reading, threads=1, progress=Silent())
         if again.size_bytes > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need

@@ -9,6 +9,8 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.formats.sealed import missing_file
@@ -20,7 +22,7 @@ from nearkin.runs.progress import Meter
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.source import Source
-from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.inputs import StoredSource, places_of_files
 from nearkin.workflows.resources import Resources
 
 _MAX_NAMED = 100
@@ -72,6 +74,17 @@ def input_file(source: Source) -> InputFile:
         name=printable(source.name),
         end_row=source.end_row,
         texts_sha256=source.texts_sha256,
+        changed_ns=source.changed_ns if source.sha256 is None else None,
+    )
+
+
+def input_files(sources: Sequence[Source], of_documents: pa.ChunkedArray) -> tuple[InputFile, ...]:
+    """Return the entries of a manifest, with the number of documents by the name of the source of each."""
+    counts = {entry["values"]: entry["counts"] for entry in of_documents.value_counts().to_pylist()}
+    places = map(printable, places_of_files(sources))
+    return tuple(
+        replace(input_file(source), n_documents=counts.get(place, 0))
+        for source, place in zip(sources, places, strict=True)
     )
 
 

@@ -25,7 +25,7 @@ from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.head import HEAD_BYTES, unreadable
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 
@@ -169,7 +169,7 @@ class Input:
         except (SourceError, OSError) as error:
             error = unreadable(source.name, error) if isinstance(error, OSError) else error
             rows, problem = RowList(), str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            rows.add(1, source.name, problem=problem_of("damaged", problem))
+            rows.add(Row(1, source.name, problem=problem_of("damaged", problem)))
             yield rows.batch()
 
 

@@ -26,9 +26,9 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.sources import Source, check_keep_column
-from nearkin.workflows.reading.identity import changed, digested, input_file, is_unchanged, seen
+from nearkin.workflows.reading.identity import changed, digested, is_unchanged, seen
 from nearkin.workflows.reading.inputs import (
     IN_MEMORY,
     Input,
@@ -37,7 +37,6 @@ from nearkin.workflows.reading.inputs import (
     inputs_of,
     places_in,
 )
-from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 GivenAgain = Mapping[str, StoredSource]
@@ -146,22 +145,26 @@ def sources_again(
     sources = [seen(_source(file, encoding or "utf-8", reading, in_memory)) for file in files]
     progress.start("digest inputs", sum(source.size_bytes for source in sources), "bytes")
     again = list[Source]()
-    for file, source in zip(files, map_ordered(digested, sources, threads=threads), strict=True):
-        if file.sha256 is not None:
-            _check_same(source, source.sha256, file.sha256)
-        if source.texts_sha256 != file.texts_sha256:
-            raise changed(file.path, "the text files that it names differ")
+    as_before = map_ordered(_as_before, zip(files, sources, strict=True), threads=threads)
+    for source in as_before:
         again.append(source)
         progress.advance(source.size_bytes)
     progress.finish()
     return again
 
 
-def _check_same(source: Source, digest: str | None, before: str | None) -> None:
-    if digest != before and source.format == IN_MEMORY:
+def _as_before(pair: tuple[InputFile, Source]) -> Source:
+    file, source = pair
+    if file.sha256 is None and (source.size_bytes, source.changed_ns) != (file.size_bytes, file.changed_ns):
+        raise changed(source.path, "its size or modification time differs")
+    source = source if file.sha256 is None else digested(source)
+    if source.sha256 != file.sha256 and source.format == IN_MEMORY:
         raise SourceError("The given documents differ from those that the run read. Give the same documents again.")
-    if digest != before:
+    if source.sha256 != file.sha256:
         raise changed(source.path)
+    if source.texts_sha256 != file.texts_sha256:
+        raise changed(file.path, "the text files that it names differ")
+    return source
 
 
 def _check_there(path: str, size_bytes: int | None = None) -> None:
@@ -185,34 +188,6 @@ def _source(file: InputFile, encoding: str, reading: HowRead | None, in_memory: 
         text_root=None if reading.text_root is None else os.path.abspath(reading.text_root),
         limits=ExtractionLimits.of(reading.extraction_limits or {}), ocr=reading.ocr,
     )  # fmt: skip
-
-
-def texts_again(sources: Sequence[Source], in_memory: GivenAgain = NONE_GIVEN) -> Texts:
-    """Return the texts of seen sources; SourceError if one is missing, has changed, or was a pipe."""
-    inputs = inputs_of([_reopened(source, in_memory) for source in sources])
-    return Texts(inputs, ReadingRules.of_finished_run())
-
-
-def reread_sources(sources: Sequence[Source], places: pa.ChunkedArray) -> Reread:
-    """Return seen sources for a second reading, by the name of the source of each document; see `texts_again`."""
-    inputs = inputs_of([_reopened(source, NONE_GIVEN) for source in sources])
-    counts = {entry["values"]: entry["counts"] for entry in places.value_counts().to_pylist()}
-    return Reread(inputs, np.array([counts.get(place, 0) for place in places_in(inputs)], np.int64))
-
-
-def _reopened(source: Source, in_memory: GivenAgain) -> Source:
-    if isinstance(source, StoredSource) and source.format == IN_MEMORY:  # in this process
-        return source
-    if source.is_stored:
-        stored = stored_source(input_file(source), in_memory)
-        _check_same(stored, stored.documents.digest, source.sha256)
-        return stored
-    path = on_disk(source.path)
-    _check_there(STDIN if source.changed_ns is None else path)
-    again = replace(source, path=path)
-    if not is_unchanged(again):
-        raise changed(source.path, "its size or modification time differs")
-    return again
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # no slots: names are read when they are first needed

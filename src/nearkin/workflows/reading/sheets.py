@@ -227,7 +227,7 @@ def id_columns(path: Path, header: Sequence[str], taken: int | None = None) -> l
     >>> id_columns(Path("a.dat"), ["CUSTODIAN", "BEGDOC", "FILENAME"]), id_columns(Path("a.csv"), ["name", "doc_id"])
     ([1, 2], [1, 0])
     """
-    control = columns_of(header).control
+    control = columns_of(header).get("control")
     if control is not None and header.count(control) > 1:
         raise repeated_column(path, control)
     controls = [] if control is None or header.index(control) == taken else [header.index(control)]

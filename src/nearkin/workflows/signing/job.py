@@ -25,7 +25,8 @@ from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import check_unchanged, seen
+from nearkin.workflows.reading.identity import check_unchanged, input_files, seen
+from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import (
     Texts,
@@ -79,7 +80,7 @@ def sign(
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     name = "the result of nearkin.sign" if out is None else str(out)
-    file = _joined(texts, done, options, inputs, name)
+    file = _joined(texts, reading, done, options, inputs, name)
     if out is not None:
         with published(out) as aside:
             file.save(aside)
@@ -117,7 +118,12 @@ def _record(
 
 
 def _joined(
-    texts: Texts, done: SignedTexts, options: SigningOptions, inputs: Sequence[Source], name: str
+    texts: Texts,
+    reading: ReadingRequest,
+    done: SignedTexts,
+    options: SigningOptions,
+    inputs: Sequence[Source],
+    name: str,
 ) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = texts.documents([facts for facts, _ in done.batches])
@@ -128,14 +134,16 @@ def _joined(
         options.in_words(),
         fingerprint,
         None if done.statistics is None else done.statistics.fingerprint,
-        inputs,
-        inputs[0].encoding if inputs else "utf-8",
+        input_files(inputs, table["source"]),
+        reading.encoding,
+        reading.as_read(),
     )
     return SignatureFile(
         table.select(["id", "name", "source", "line", "problem"]),
         BitSignatures(packed, has_features, fingerprint),
         about,
         name,
+        {source.path: source for source in inputs if isinstance(source, StoredSource)},
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,10 @@ from nearkin._version import __version__
 from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
+from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.records import BitSignatures
 from nearkin.runs.tables import for_pandas
-from nearkin.stages.documents.source import Source
+from nearkin.workflows.reading.rereading import GivenAgain
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -42,18 +43,23 @@ class About:
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[Source]
+    inputs: Sequence[InputFile]
     encoding: str = "utf-8"
+    reading: HowRead | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureFile:
-    """Signatures, with the other columns of their documents; ``name`` stands in messages."""
+    """Signatures, with the other columns of their documents; ``name`` stands in messages.
+
+    ``in_memory`` are the documents that this process has in memory.
+    """
 
     documents: pa.Table
     signatures: BitSignatures
     about: About
     name: str
+    in_memory: GivenAgain = field(default_factory=dict)
 
     def table(self) -> pa.Table:
         """Return the table that `save` writes."""
@@ -65,7 +71,8 @@ class SignatureFile:
         table = table.add_column(2, _HAS_FEATURES, pa.array(self.signatures.has_features))
         stored = {name: getattr(self.about, name) for name in ("parameters", "fingerprint", "statistics", "encoding")}
         stored |= {"version": FORMAT_VERSION, "nearkin": __version__}
-        stored = with_checksum({**stored, "inputs": [source.as_stored() for source in self.about.inputs]})
+        stored["reading"] = None if self.about.reading is None else self.about.reading.as_stored()
+        stored = with_checksum({**stored, "inputs": [file.as_stored() for file in self.about.inputs]})
         schema = table.schema.with_metadata({_KEY: json.dumps(stored, sort_keys=True)})
         return table.cast(for_pandas(schema))
 
@@ -108,8 +115,9 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(Source.of_stored(source, about["encoding"]) for source in about["inputs"]),
+            tuple(map(InputFile.of, about["inputs"])),
             about["encoding"],
+            None if about["reading"] is None else HowRead.of(about["reading"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise SourceError(f"{path} is damaged: the description of its signatures cannot be read ({error}).") from error

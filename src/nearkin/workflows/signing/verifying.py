@@ -18,7 +18,7 @@ from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.reading.rereading import reread_sources
+from nearkin.workflows.reading.rereading import reread
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignatureFile
 
@@ -124,7 +124,11 @@ class SignatureVerifier:
         max_shingles: int | None = None,
     ) -> SignatureVerifier:
         """Read the signed documents again, and keep the shingles of these rows."""
-        again = reread_sources(file.about.inputs, file.documents["source"])
+        about = file.about
+        again = reread(
+            about.inputs, about.encoding, about.reading, in_memory=file.in_memory, threads=resources.n_threads,
+            progress=meter.progress,
+        )  # fmt: skip
 
         def shingles(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, ShingleSets]:
             chosen, batch, name = item

@@ -13,7 +13,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, prepare
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "confidential", "mail", "Ünïcode", "7", "12", "b2"]), max_size=12)
 
@@ -69,7 +69,7 @@ def test_texts_with_nothing_but_passages_become_empty_and_are_told_from_empty_on
     steps_without = Normalisation.parse(steps).ignoring(Ignored(("text:draft",), numbers=True))
     rows = RowList()
     for number, text in enumerate(texts, 1):
-        rows.add(number, "d", None if text is None else text.encode())
+        rows.add(Row(number, "d", None if text is None else text.encode()))
     prepared = prepare(rows.batch(), steps_without, source_name="x")
     assert prepared[ONLY_IGNORED].to_pylist() == [True, True, False, False, False, False, False]
     assert prepared[ONLY_NUMBERS].to_pylist() == [False, False, True, True, False, False, False]

@@ -133,5 +133,5 @@ def test_in_a_folder_a_load_file_is_an_unreadable_document_that_is_named(vol: Pa
 )
 def test_families(columns: list[str], rows: list[list[str]], parents: list[str | None]) -> None:
     known = columns_of(columns)
-    places = [columns.index(name) for name in (known.parent, known.begin_family) if name is not None]
+    places = [columns.index(known[kind]) for kind in ("parent", "family") if kind in known]
     assert [parent_in(row[0], [row[place] for place in places]) for row in rows] == parents

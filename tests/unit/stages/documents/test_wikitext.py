@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from example_counts import every
-from nearkin.stages.documents.wikipedia import plain_text, template_names, without_comments
+from nearkin.stages.documents.readers.wikipedia import plain_text, template_names, without_comments
 
 SEEN = [
     ("'''Rain''' is ''wet''.", "Rain is wet."),

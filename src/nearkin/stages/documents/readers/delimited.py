@@ -39,6 +39,7 @@ from nearkin.stages.documents.readers.records import (
 )
 from nearkin.stages.documents.rows import (
     IdType,
+    Row,
     RowList,
     documents_batch,
     integers_or_strings,
@@ -228,19 +229,18 @@ class FieldLayout:
             carry=[header.index(column) if column in header else None for column in opened.carry],
         )
 
-    def add(
+    def row(
         self,
-        rows: RowList,
         line: int,
         fields: Sequence[bytes],
         text: bytes | None,
         problem: RecordFault | None = None,
         parent: str | None = None,
-    ) -> None:
-        """Add a record to rows."""
+    ) -> Row:
+        """Return the row of a record."""
         doc_id, keep = (None if index is None else fields[index] for index in (self.doc_id, self.keep))
         carried = [None if index is None else fields[index] or None for index in self.carry]
-        rows.add(line, doc_id or None, text, problem, keep, parent, carried=carried)
+        return Row(line, doc_id or None, text, problem, keep, parent, carried=carried)
 
 
 def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple[list[str], Records]:
@@ -316,8 +316,8 @@ def _one_by_one(
         if fault is None and n_fields != layout.n_columns:
             fault = other_number(n_fields, layout.n_columns)
         if fault is not None:
-            rows.add(line, problem=fault)
+            rows.add(Row(line, problem=fault))
             continue
         fields = [value.encode("utf-8", "surrogateescape") for value in record.fields]
-        layout.add(rows, line, fields, joined_fields([fields[index] for index in layout.text]))
+        rows.add(layout.row(line, fields, joined_fields([fields[index] for index in layout.text])))
     return rows.batch()

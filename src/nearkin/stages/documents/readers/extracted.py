@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.members import InnerDocument, MemberIds, Origin
 from nearkin.stages.documents.reader import Reader
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 
@@ -31,14 +31,10 @@ class MembersReader(Reader):
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches; a document's line is its number in the file."""
         rows = RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS)
-        for number, document in enumerate(self.whole_documents(opened), 1):
-            rows.add(
-                number, document.doc_id, document.text, document.problem, parent=document.parent, origin=document.origin
-            )
-            if rows.is_full:
-                yield rows.batch()
-        if rows.rows:
-            yield rows.batch()
+        yield from rows.batches(
+            Row(number, inner.doc_id, inner.text, inner.problem, parent=inner.parent, origin=inner.origin)
+            for number, inner in enumerate(self.whole_documents(opened), 1)
+        )
 
     def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents; a too long text is a problem, as is a truncated file, or one without any document."""

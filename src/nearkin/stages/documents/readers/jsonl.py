@@ -23,7 +23,7 @@ from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.readers.lines import LineReader
 from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
-from nearkin.stages.documents.rows import IdType, RowList, documents_batch, ids_from_characters, problem_batch
+from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import (
@@ -244,7 +244,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> pa.RecordBatch:
             values = {} if table is None else table.to_pylist()[0]
             record, is_utf8 = {name: value for name, value in values.items() if value is not None}, True
             if not record:
-                rows.add(number, problem=refused)
+                rows.add(Row(number, problem=refused))
                 continue
         doc_id = None if wanted.doc_id is None else _id_of(value_in(record, wanted.doc_id), is_utf8=is_utf8)
         carried = [_id_of(value_in(record, name), is_utf8=is_utf8) for name in wanted.carry]
@@ -254,7 +254,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> pa.RecordBatch:
             text = text_of(text_in(record, wanted.text, of="the object"), is_utf8=is_utf8)
         except RecordFault as unreadable:
             fault = unreadable
-        rows.add(number, doc_id, text, fault, keep_value, carried=carried)
+        rows.add(Row(number, doc_id, text, fault, keep_value, carried=carried))
     return rows.batch()
 
 

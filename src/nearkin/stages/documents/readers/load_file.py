@@ -12,8 +12,8 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,14 +38,13 @@ from nearkin.stages.documents.readers.load_records import (
     columns_of,
     dialect_of,
     encoding_of_lines,
-    folded_name,
     holds_paths,
     is_for_review,
     parent_in,
     records_of,
 )
 from nearkin.stages.documents.readers.whole_file import text_of_file
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -78,7 +77,7 @@ class LoadFile(StreamReader):
         elif dialect.is_csv:
             is_load_file = is_for_review(dialect.names)
         else:
-            has_control = len(dialect.names) > 1 and columns_of(dialect.names).control is not None
+            has_control = len(dialect.names) > 1 and "control" in columns_of(dialect.names)
             is_load_file = dialect.separator == SEPARATOR or has_control
         return "load-file" if is_load_file else sniffed(head) or "file"
 
@@ -95,16 +94,15 @@ class LoadFile(StreamReader):
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
         """Return the columns by the names that review tools use; see `Reader`."""
-        known = columns_of(sample.names)
-        guesses = []
-        if doc_id is None and known.control is not None:
-            doc_id = known.control
+        known, guesses = columns_of(sample.names), list[str]()
+        if doc_id is None and "control" in known:
+            doc_id = known["control"]
             guesses.append(f"control number: '{doc_id}'")
         if text is None:
-            has_text = known.text is not None and bool(sample.columns[known.text].mean_length)
-            text = known.text if has_text or known.path is None else known.path
+            has_text = "text" in known and bool(sample.columns[known["text"]].mean_length)
+            text = known.get("path") if "path" in known and not has_text else known.get("text")
             if text is not None:
-                kind = "text files: named by" if folded_name(text) == folded_name(known.path or "") else "text:"
+                kind = "text files: named by" if text == known.get("path") else "text:"
                 guesses.append(f"{kind} the column '{text}'")
             elif doc_id is not None:
                 raise SourceError(
@@ -121,17 +119,8 @@ class LoadFile(StreamReader):
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents, in the order of the records; SourceError if a column is missing."""
-        load_file = _opened(opened, stream)
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
-        for record in load_file.records:
-            if record.fault is None:
-                load_file.add(rows, record)
-            else:
-                rows.add(record.line, problem=record.fault)
-            if rows.is_full:
-                yield rows.batch()
-        if rows.rows:
-            yield rows.batch()
+        return rows.batches(_LoadFile(opened, stream).rows())
 
     def digest_of_texts(self, source: Source) -> str | None:
         """Return the SHA-256 of the texts in files that a load file names, if it does and is undamaged."""
@@ -140,14 +129,11 @@ class LoadFile(StreamReader):
             with open(source.path, "rb", buffering=0) as raw:
                 opened = OpenedSource(source=source, raw=raw)
                 stream = stream_of(opened, self.encoding(source.encoding))
-                load_file = _opened(replace(opened, source=self.with_columns(opened, stream)), stream)
+                load_file = _LoadFile(replace(opened, source=self.with_columns(opened, stream)), stream)
                 if load_file.folder is None:
                     return None
-                for record in load_file.records:
-                    try:
-                        text = load_file.text_of(record) if record.fields else b""
-                    except RecordFault:
-                        text = b""
+                for row in load_file.rows():
+                    text = row.text or b""
                     digest.update(f"{len(text)} ".encode() + text)
         except (SourceError, StreamFault, OSError):
             return None
@@ -166,55 +152,48 @@ def _sample_records(head: Head, dialect: Dialect, encoding: str) -> list[dict[st
     return records
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadFile:
-    records: Iterator[LoadRecord]
-    layout: FieldLayout
-    names: list[str]
-    newline: str
-    family: Sequence[int]
-    folder: TextFolder | None
+    def __init__(self, opened: OpenedSource, stream: ByteStream) -> None:
+        source, head = opened.source, head_of_stream(stream)
+        dialect = dialect_of(head.data)
+        if dialect is None:
+            raise SourceError(
+                f"{source.name}: this is not a load file. The first line must have the names of its columns, such as "
+                "þDOCIDþ\\x14þTEXTPATHþ."
+            )
+        self._records, self._newline = records_of(stream, dialect, max_bytes=source.max_document_bytes), dialect.newline
+        header = next(self._records, None)
+        if header is None:
+            raise SourceError(f"{source.name} has no header.")
+        names = self._names = header.fields
+        self._layout = FieldLayout.of(names, opened, "TEXTPATH")
+        columns, text = columns_of(names), names[self._layout.text[0]]
+        self._family = [names.index(columns[kind]) for kind in ("parent", "family") if kind in columns]
+        seen = [str(record[text]) for record in _sample_records(head, dialect, source.encoding)[1:]]
+        self.folder = _text_folder(source) if holds_paths(text, seen) else None
 
-    def add(self, rows: RowList, record: LoadRecord) -> None:
-        fields, text, fault = [field.strip() for field in record.fields], None, None
-        control = "" if self.layout.doc_id is None else fields[self.layout.doc_id]
-        try:
-            text = self.text_of(record)
-        except RecordFault as unreadable:
-            fault = unreadable
-        parent = parent_in(control, (fields[place] for place in self.family)) if control else None
-        self.layout.add(rows, record.line, [field.encode() for field in fields], text, fault, parent)
+    def rows(self) -> Iterator[Row]:
+        for record in self._records:
+            if record.fault is not None:
+                yield Row(record.line, problem=record.fault)
+                continue
+            fields, text, fault = [field.strip() for field in record.fields], None, None
+            control = "" if self._layout.doc_id is None else fields[self._layout.doc_id]
+            try:
+                text = self._text_of(record)
+            except RecordFault as unreadable:
+                fault = unreadable
+            parent = parent_in(control, (fields[place] for place in self._family)) if control else None
+            yield self._layout.row(record.line, [field.encode() for field in fields], text, fault, parent)
 
-    def text_of(self, record: LoadRecord) -> bytes:
-        values = [record.fields[place] for place in self.layout.text]
+    def _text_of(self, record: LoadRecord) -> bytes:
+        values = [record.fields[place] for place in self._layout.text]
         if self.folder is None:
-            return joined_fields([value.replace(self.newline or "\n", "\n").encode() for value in values])
+            return joined_fields([value.replace(self._newline or "\n", "\n").encode() for value in values])
         if not values[0].strip():
-            name = self.names[self.layout.text[0]]
+            name = self._names[self._layout.text[0]]
             raise RecordFault("empty", f"it names no text file (its {name} is empty)")
         return self.folder.read(values[0])
-
-
-def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
-    source, head = opened.source, head_of_stream(stream)
-    dialect = dialect_of(head.data)
-    if dialect is None:
-        raise SourceError(
-            f"{source.name}: this is not a load file. The first line must have the names of its columns, such as "
-            "þDOCIDþ\\x14þTEXTPATHþ."
-        )
-    records = records_of(stream, dialect, max_bytes=source.max_document_bytes)
-    header = next(records, None)
-    if header is None:
-        raise SourceError(f"{source.name} has no header.")
-    names, layout = header.fields, FieldLayout.of(header.fields, opened, "TEXTPATH")
-    columns, text = columns_of(names), names[layout.text[0]]
-    seen = [str(record[text]) for record in _sample_records(head, dialect, source.encoding)[1:]]
-    return _LoadFile(
-        records=records, layout=layout, names=names, newline=dialect.newline,
-        family=[names.index(name) for name in (columns.parent, columns.begin_family) if name is not None],
-        folder=_text_folder(source) if holds_paths(text, seen) else None,
-    )  # fmt: skip
 
 
 def _text_folder(source: Source) -> TextFolder:

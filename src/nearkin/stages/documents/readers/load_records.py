@@ -158,9 +158,6 @@ _PATH = (
     "ocrtextpath", "ocrfile", "fulltextpath", "textprecedence", "extractedtextfile", "extractedtextlink", "doctextpath",
     "itempath", "textfilelocation", "extractedtextpathname", "linktotext",
 )  # fmt: skip
-_NATIVE = (
-    "nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "nativefilelink", "native",
-)  # fmt: skip
 _PARENT = ("parentdocid", "parentid", "parentcontrolnumber", "parentdoc", "parentbates", "parentbegdoc", "parent")
 _BEGIN_FAMILY = (
     "begattach", "begatt", "beginattach", "begattachment", "begfamily", "attachbeg", "batesbegattach",
@@ -170,41 +167,20 @@ _UNMISTAKABLE = frozenset(_CONTROL[:-4]) - {"documentid", "docno"}
 _LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadColumns:
-    """Columns of a load file; None if no column has a usual name.
+def columns_of(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns with usual names, ignoring case, spaces and punctuation: control number, text, path, family.
 
     Examples
     --------
-    >>> columns_of(["Control Number", "BEGATTACH", "Text Path"]).path
-    'Text Path'
+    >>> columns_of(["Control Number", "BEGATTACH", "Text Path"])
+    {'control': 'Control Number', 'path': 'Text Path', 'family': 'BEGATTACH'}
     """
-
-    control: str | None = None
-    text: str | None = None
-    path: str | None = None
-    native: str | None = None
-    parent: str | None = None
-    begin_family: str | None = None
-
-
-def columns_of(names: Sequence[str]) -> LoadColumns:
-    """Recognise the columns by their names, ignoring case, spaces and punctuation."""
     folded: dict[str, str] = {}
     for name in names:
         folded.setdefault(folded_name(name), name)
-
-    def first(known: Iterable[str]) -> str | None:
-        return next((folded[name] for name in known if name in folded), None)
-
-    return LoadColumns(
-        control=first(_CONTROL),
-        text=first(_TEXT),
-        path=first(_PATH),
-        native=first(_NATIVE),
-        parent=first(_PARENT),
-        begin_family=first(_BEGIN_FAMILY),
-    )
+    usual = {"control": _CONTROL, "text": _TEXT, "path": _PATH, "parent": _PARENT, "family": _BEGIN_FAMILY}
+    first = {kind: next((folded[name] for name in known if name in folded), None) for kind, known in usual.items()}
+    return {kind: name for kind, name in first.items() if name is not None}
 
 
 def folded_name(name: str) -> str:
@@ -227,8 +203,8 @@ def is_for_review(names: Sequence[str]) -> bool:
     (True, False, False)
     """
     columns, folded = columns_of(names), set(map(folded_name, names))
-    is_known = columns.control is not None and not folded.isdisjoint(_UNMISTAKABLE)
-    return is_known and (columns.path is not None or not folded.isdisjoint({*_PARENT[:-1], *_BEGIN_FAMILY}))
+    is_known = "control" in columns and not folded.isdisjoint(_UNMISTAKABLE)
+    return is_known and ("path" in columns or not folded.isdisjoint({*_PARENT[:-1], *_BEGIN_FAMILY}))
 
 
 def holds_paths(name: str, values: Iterable[str]) -> bool:

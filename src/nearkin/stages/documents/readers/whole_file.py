@@ -17,7 +17,7 @@ from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
 from nearkin.stages.documents.reader import Reader, RowMask, stream_of
-from nearkin.stages.documents.rows import RowList, without_illegible
+from nearkin.stages.documents.rows import Row, RowList, without_illegible
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -42,9 +42,9 @@ class WholeFile(Reader):
         name, mark, rows = opened.source.name, b"", RowList()
         try:
             text, mark = whole_text(opened, takes_markup=opened.source.is_forced or not self._is_text)
-            rows.add(1, name, text if self._is_text else self._converted(text))
+            rows.add(Row(1, name, text if self._is_text else self._converted(text)))
         except RecordFault as fault:
-            rows.add(1, name, problem=str(fault))
+            rows.add(Row(1, name, problem=fault))
         yield without_illegible(rows.batch(), opened.source.encoding, mark)
 
     def _converted(self, data: bytes) -> bytes:

@@ -1,15 +1,18 @@
-"""Dumps of Wikipedia, and of other editions of MediaWiki: one document per article.
+"""Dumps of Wikipedia, and of other editions of MediaWiki: one document per article, what a reader would read of it.
 
 Omitted, and counted, are pages outside namespace 0, redirects, disambiguation pages (by a template of that name in
 English or German, or ``__DISAMBIG__``), and stubs: pages that call a template "stub" or "…-stub", or whose text has
-fewer words than `MIN_WORDS`.
+fewer words than `MIN_WORDS`. What is innermost in wikitext goes first, again and again; mwparserfromhell (0.7.2) takes
+quadratic time if tags, comments or links are not closed.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -17,10 +20,10 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import StreamReader
-from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.wikipedia import Page, PageReader, plain_text, template_names
+from nearkin.stages.documents.xml_stream import Element, ElementReader
 
 MIN_WORDS = 50
 _DISAMBIGUATION = """
@@ -54,34 +57,25 @@ class Wikipedia(StreamReader):
         return begins_so and bool(_ROOT_OF_DUMP.search(head.data))
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of articles; see `read_wikipedia`."""
-        return read_wikipedia(stream, opened)
+        """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page."""
+        return RowList(batch_bytes=opened.batch_bytes).batches(_rows(stream, opened))
 
 
-def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page."""
-    reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
-    counts: Counter[str] = Counter()
-    rows = RowList(batch_bytes=opened.batch_bytes)
-    fault: StreamFault | None = None
+def _rows(stream: ByteStream, opened: OpenedSource) -> Iterator[Row]:
+    reader, counts = PageReader(stream, opened.source.name, opened.source.max_document_bytes), Counter[str]()
     try:
         for page in reader.pages():
             text, kind = _read_page(page, reader.hidden)
             counts[kind] += 1
             if page.problem is not None:
-                rows.add(page.line, page.title or None, problem=page.problem)
+                yield Row(page.line, page.title or None, problem=page.problem)
             elif text is not None:
-                rows.add(page.line, page.title, text.encode())
-            if rows.is_full:
-                yield rows.batch()
-    except StreamFault as broken:
-        fault = broken
+                yield Row(page.line, page.title, text.encode())
+    except StreamFault as fault:
         fault.line = reader.line
-    if rows.rows:
-        yield rows.batch()
+        opened.note(_told(opened.source.name, counts))
+        raise
     opened.note(_told(opened.source.name, counts))
-    if fault is not None:
-        raise fault
 
 
 def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
@@ -118,3 +112,214 @@ def _told(name: str, counts: Counter[str]) -> str:
     unreadable = f", {counts['unreadable']:,} that cannot be read" if counts["unreadable"] else ""
     sentence = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
     return f"{sentence}; omitted: {left_out}" if left_out else sentence
+
+
+HIDDEN = frozenset({"file", "image", "media", "category", "datei", "bild", "kategorie"})
+"""Prefixes of links that are not text of the page: files and categories."""
+MAX_CHARACTERS = 1 << 24
+"""Maximum number of characters in the text of a page; MediaWiki's default limit is 2 MiB."""
+_MAX_OF_A_NAME = 1 << 12
+_MAX_NAMESPACES = 1 << 12
+_FILES, _CATEGORIES = 6, 14
+_TITLE, _NAMESPACE, _NUMBER, _REDIRECT_TO = "page/title", "page/ns", "page/id", "page/redirect"
+_PAGE, _TEXT, _NAME = "mediawiki/page", "revision/text", "namespaces/namespace"
+_INTEGER = re.compile(r"\s*-?[0-9]{1,18}\s*")
+# "#REDIRECT [[Other]]" in any language: dumps before export-0.4 have no element for it
+_REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
+
+
+@dataclass(slots=True)
+class Page:
+    """A page of a dump; ``number`` is that of other tables, ``namespace`` 0 for articles."""
+
+    line: int
+    title: str = ""
+    number: int | None = None
+    namespace: int = 0
+    is_redirect: bool = False
+    wikitext: str = ""
+    problem: str | None = None
+
+
+class PageReader:
+    """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem."""
+
+    def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
+        names = dict.fromkeys((_TITLE, _NAMESPACE, _NUMBER, _NAME), _MAX_OF_A_NAME)
+        self._wanted = {**names, _TEXT: min(max_characters, MAX_CHARACTERS), _PAGE: 0, _REDIRECT_TO: 0}
+        self._reader = ElementReader(stream, name, "mediawiki", self._wanted)
+        self._namespaces: dict[str, int] = {}
+        self.hidden = HIDDEN
+
+    @property
+    def line(self) -> int:
+        """Line reached by the reader."""
+        return self._reader.line
+
+    def pages(self) -> Iterator[Page]:
+        """Yield all pages in order."""
+        parts = dict[str, Element]()
+        for element in self._reader.elements():
+            if element.path == _NAME:
+                self._add_namespace(element)
+            elif element.path == _PAGE:
+                yield self._page(element, parts)
+                parts.clear()
+            else:
+                parts[element.path] = element
+
+    def _add_namespace(self, element: Element) -> None:
+        name, key = (element.text or "").strip().lower(), element.attributes.get("key", "")
+        if name and len(self._namespaces) < _MAX_NAMESPACES:
+            number = self._namespaces[name] = int(key) if re.fullmatch(r"-?[0-9]{1,9}", key) else 0
+            if number in (_FILES, _CATEGORIES):
+                self.hidden |= {name}
+
+    def _page(self, element: Element, parts: dict[str, Element]) -> Page:
+        texts = {path: part.text or "" for path, part in parts.items()}
+        page = Page(element.line, title=texts.get(_TITLE, "").strip(), problem=element.problem)
+        for path, part in parts.items():
+            if part.text is None:
+                page.problem = f"too large: its {part.name} is longer than {counted(self._wanted[path], 'character')}"
+        number, namespace = (
+            int(text) if _INTEGER.fullmatch(text := texts.get(path, "")) else None for path in (_NUMBER, _NAMESPACE)
+        )
+        prefix, colon, _ = page.title.partition(":")
+        by_title = self._namespaces.get(prefix.strip().lower(), 0) if colon else 0
+        page.number, page.namespace = number, by_title if namespace is None else namespace
+        page.is_redirect = _REDIRECT_TO in parts or _REDIRECT.match(texts.get(_TEXT, "")) is not None
+        if not (page.is_redirect or page.namespace):
+            page.wikitext = texts.get(_TEXT, "")
+        if not page.title and page.problem is None:
+            page.problem = "damaged: the page has no title"
+        return page
+
+
+_EDITION = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{1,8}){0,2}|simple):")
+"""Beginning of a link to the same article in another language."""
+
+_UNREAD = """
+    ce categorytree chem gallery graph hiero imagemap includeonly inputbox indicator languages mapframe maplink math pre
+    ref references score script source style syntaxhighlight templatedata templatestyles timeline
+    """
+"""Elements that are removed with their content."""
+_BREAKS = "blockquote br caption center dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem tbody td th thead tr ul"
+_UNMARKED = """
+    a abbr b bdi bdo big cite code data del dfn em font i ins kbd langconvert mark noinclude onlyinclude phonos q
+    rb rbc rp rt rtc ruby s samp section small span strike strong sub sup time translate tt tvar u var wbr
+    """
+"""Elements of which only the tags are removed."""
+_MAX_DEPTH = 40
+"""Of templates inside templates, as in MediaWiki: what is deeper is not removed, only its marks."""
+_OPEN_TAG = re.compile(rf"<(nowiki|{'|'.join(_UNREAD.split())})\b([^<>]*)>", re.IGNORECASE)
+_TAG = re.compile(
+    rf"</?(?:({'|'.join(_BREAKS.split())})|{'|'.join((_UNMARKED + _UNREAD).split())}|table|nowiki)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_LITERAL = {ord(mark): f"&#{ord(mark)};" for mark in "[]{}<>|'=&"}
+"""Marks in an element that has none: they become characters again with all others that are written so."""
+_INDENT = r"(?:^|\n)[*#:; \t]{0,16}"
+_CLOSED = re.compile(
+    rf"{_INDENT}\{{\|(?:(?!{_INDENT}(?:\{{\||\|\}})).)*+{_INDENT}\|\}}|<table\b[^<>]*>(?:(?!</?table\b).)*+</table\s*+>"
+    r"|\{\{\{(?:[^{}]|\{(?![{|])|\}(?!\}))*+\}\}\}|\{\{(?:[^{}]|\{(?![{|])|\}(?!\}))*+\}\}"
+    r"|\[\[(?P<target>[^\[\]|]*+)(?:\|(?P<label>(?:[^\[\]]|\[(?!\[)|\](?!\]))*+))?+\]\]",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A table, a template or a link that holds no other one of them."""
+_URL = re.compile(r"\[(?:https?:|ftp:)?//[^\s\[\]<>{}]*+[ \t]*+([^\[\]]*+)\]")
+_UNCLOSED = re.compile(r"\{\{+|\}\}+|\[\[(?:[^\[\]{}|<>\n]*+\|)?+")
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_QUOTES = re.compile(r"''+")
+_ADDRESS = re.compile(r"(?:https?|ftp)://[^\s\[\]<>\"|]*+")
+_SWITCH = re.compile(r"__(?P<word>[^\W\d_]++(?:_[^\W\d_]++)*+)__")
+_HOLLOW = re.compile(r"\([ ,;]*+\)")
+_BLANKS = re.compile(r"[ \t\xa0]{2,}|[\t\xa0]")
+_OF_LISTS = "*#:; \t"
+
+
+def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
+    """Return the text of a page: paragraphs, headings and list items, one per line, without blank lines.
+
+    Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
+    links are removed; labels of links stay. ``hidden`` has lower-case prefixes of links that are not shown, such as
+    "file". Unclosed elements are text, except comments, which last to the end.
+    """
+    text = _without_unread(without_comments(wikitext))
+
+    def shown(occurrence: re.Match[str]) -> str:
+        target = occurrence["target"]
+        if target is None:
+            return "\n" if occurrence[0].startswith("\n") else ""
+        prefix, colon, _ = target.partition(":")
+        if colon and (prefix.strip(" _").lower() in hidden or _EDITION.match(target)):
+            return ""
+        return occurrence["label"] or target.removeprefix(":")
+
+    n_changes, depth = 1, 0
+    while n_changes and depth < _MAX_DEPTH:
+        text, n_addresses = _URL.subn(r"\1", text)
+        text, n_changes = _CLOSED.subn(shown, text)
+        n_changes, depth = n_changes + n_addresses, depth + 1
+    text = _TAG.sub(lambda tag: "\n" if tag[1] else "", _UNCLOSED.sub("", text))
+    return _tidied(text, has_open_table="\n{|" in text)
+
+
+def _without_unread(text: str) -> str:
+    """Remove the elements that are not read, with their content; a missing end is searched for once per name."""
+    pieces, place, never_ended = list[str](), 0, set[str]()
+    for tag in _OPEN_TAG.finditer(text):
+        name = tag[1].lower()
+        if tag.start() < place or name in never_ended or tag[2].endswith("/"):
+            continue
+        end = re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(text, tag.end())
+        if end is None:
+            never_ended.add(name)
+            continue
+        pieces += [
+            text[place : tag.start()],
+            text[tag.end() : end.start()].translate(_LITERAL) if name == "nowiki" else "",
+        ]
+        place = end.end()
+    return "".join([*pieces, text[place:]])
+
+
+def _tidied(text: str, *, has_open_table: bool) -> str:
+    if "&" in text:
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    if "''" in text:
+        text = _QUOTES.sub("", text)
+    if "://" in text:
+        text = _ADDRESS.sub("", text)
+    if "__" in text:
+        text = _SWITCH.sub(lambda switch: "" if switch["word"].isupper() else switch[0], text)
+    text = _BLANKS.sub(" ", _HOLLOW.sub("", text))
+    lines = (_line(line.strip(), has_open_table) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _line(line: str, has_open_table: bool) -> str:
+    if not line:
+        return ""
+    first = line[0]
+    if first in _OF_LISTS:
+        return line.lstrip(_OF_LISTS)
+    if first == "=" and line[-1] == "=":
+        return line.strip("=").strip()
+    if first == "|" or line.startswith("{|") or (first == "!" and has_open_table):
+        return ""
+    return line.lstrip("-").lstrip() if line.startswith("----") else line
+
+
+def template_names(wikitext: str) -> set[str]:
+    """Return the names of the templates that a page calls, in lower case."""
+    return {name.strip(" _\n").replace("_", " ").lower() for name in _TEMPLATE.findall(wikitext)}
+
+
+_TEMPLATE = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
+
+
+def without_comments(wikitext: str) -> str:
+    """Return the wikitext without comments; the content of ``<nowiki>`` stays."""
+    parts = wikitext.split("<!--")
+    return "".join([parts[0], *(part.partition("-->")[2] for part in parts[1:])])
