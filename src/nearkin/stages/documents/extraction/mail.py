@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
-from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, too_big
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 
@@ -234,17 +234,12 @@ _MAILBOX_CUT_OFF = "the mailbox ends in the middle of a line: this mail may be c
 _BLANK = (b"\n", b"\r\n")
 
 
-def read_mailbox(given: Given) -> DocumentRead:
-    """Return a mailbox, whose mails are its members."""
-    return DocumentRead(members=partial(_mails_in, given))
-
-
-def _mails_in(given: Given) -> Iterator[Member]:
-    most = given.limits.size
+def mails_in(given: Given) -> Iterator[Member]:
+    """Yield the mails of a mailbox."""
     with given.blob.opened() as file:
-        for size, data, is_cut in mails_of(file, most):
+        for _, data, is_cut in mails_of(file, given.limits.size):
             if data is None:
-                yield Member(name=None, fault=RecordFault("too large", too_big(size, most)))
+                yield Member(name=None, fault=given.limits.exceeded("size"))
             else:
                 fault = RecordFault("damaged", _MAILBOX_CUT_OFF) if is_cut else None
                 yield Member(name=None, blob=Blob(data), kind="eml", fault=fault)
