@@ -118,7 +118,7 @@ def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     assert found["doc_id"] == "mail.eml!offer.docx"
     bad = nearkin_here("check", store, case / "damaged.pdf")
     assert bad.code == 3
-    assert "damaged, or not a PDF" in " ".join(bad.err.split())
+    assert "it cannot be read: " in " ".join(bad.err.split())
     missing = nearkin_here("check", store, case / "box.zip")
     assert "box.zip is not one document. It contains " in " ".join(missing.err.split())
     missing = nearkin_here("check", store, case / "box.zip!none.txt")

@@ -81,17 +81,17 @@ def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
 
 
 DAMAGED = [
-    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "pdf", "damaged, or not a PDF"),
-    ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "docx", "damaged, or not of the kind that it claims"),
-    ("a.EPUB", b"PK\x03\x04\n\x00", "epub", "damaged, or not of the kind that it claims"),
-    ("a.zip", b"PK\x03\x04\n\x00", "zip", "the ZIP archive is damaged"),
-    ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "doc", "damaged, or not of the kind that it claims"),
+    ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "pdf"),
+    ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "docx"),
+    ("a.EPUB", b"PK\x03\x04\n\x00", "epub"),
+    ("a.zip", b"PK\x03\x04\n\x00", "zip"),
+    ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "doc"),
 ]
 
 
-@pytest.mark.parametrize(("name", "data", "kind", "why"), DAMAGED, ids=[name for name, *_ in DAMAGED])
+@pytest.mark.parametrize(("name", "data", "kind"), DAMAGED, ids=[name for name, *_ in DAMAGED])
 def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
-    folder: Path, name: str, data: bytes, kind: str, why: str
+    folder: Path, name: str, data: bytes, kind: str
 ) -> None:
     data += b"\n\x00\x01 endobj" * 99
     write(f"in/{name}", data)
@@ -99,7 +99,7 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     rows = [row for s in resolve_sources(["in"]).sources for b in read_batches(s) for row in b.to_pylist()]
     bad, good = rows
     assert (bad["text"], good["text"], good["origin"]) == (None, b"It was", None)
-    assert str(bad["problem"]).split(": ", 1)[1].startswith(why)
+    assert str(bad["problem"]).startswith("damaged: ")
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")

@@ -147,7 +147,7 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
 
     of_name = declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
     try:
-        file = OleFile(blob.held(blob.size))
+        file = OleFile(blob.held())
         names = file.paths
     except (OleError, struct.error, MemoryError):
         return of_name
@@ -170,12 +170,15 @@ def _is_tar(head: bytes) -> bool:
 
 READERS = {
     "text": ("plain.read_text", "nearkin text 1"), "html": ("plain.read_page", "nearkin html 3"),
-    "eml": ("mail.read_mail", "nearkin mail 2"), "mbox": ("mail.read_mailbox", "nearkin mailbox 1"),
-    "msg": ("outlook.read_message", "nearkin msg 2"), "pst": ("outlook.read_mailbox", "nearkin pst 1"),
-    "zip": ("archives.read_zip", "nearkin archive 1"), "tar": ("archives.read_tar", "nearkin archive 1"),
+    "eml": ("mail.read_mail", "nearkin mail 2"), "mbox": ("mail.mails_in", "nearkin mailbox 1"),
+    "msg": ("outlook.read_message", "nearkin msg 2"), "pst": ("outlook.messages_in", "nearkin pst 1"),
+    "zip": ("archives.files_of_zip", "nearkin archive 1"), "tar": ("archives.files_of_tar", "nearkin archive 1"),
     "pdf": ("pdf.read_pdf", "pypdfium2"), **dict.fromkeys(OFFICE, ("office.read_office", "xberg")),
 }  # fmt: skip
-"""Functions that take `Given` and return `DocumentRead`, and programs: a library, or Nearkin's own with its version."""
+"""Functions that take `Given` and return `DocumentRead`, or the members of `CONTAINERS`, and programs: a library, or
+Nearkin's own with its version."""
+CONTAINERS = ("zip", "tar", "mbox", "pst")
+"""Kinds of files without a text of their own."""
 _REVISION_OF_XBERG = "+nearkin.4"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 

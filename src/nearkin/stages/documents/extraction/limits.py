@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from nearkin.errors import ParameterError, is_int
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
@@ -14,6 +15,7 @@ _VALUES = {
     "time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE", "files": "N", "levels": "N",
     "ratio": "N", "ocr": "SECONDS",
 }  # fmt: skip
+_UNITS = {"SECONDS": " seconds", "SIZE": " bytes", "N": ""}
 _MAX_S, _MAX_VALUE = 1 << 21, 1 << 50
 """Maximum values that system calls accept: for timers, and for everything else."""
 IN_WORDS = (
@@ -66,6 +68,19 @@ class ExtractionLimits:
                 raise ParameterError.of("extraction_limit", f"one of {', '.join(_VALUES)}", name)
         return cls(**{name: _parsed(value, _VALUES[name]) for name, value in given.items()})  # type: ignore[arg-type]  # it checks
 
+    def exceeded(self, name: str) -> RecordFault:
+        """Return the fault of what goes beyond a limit.
+
+        Examples
+        --------
+        >>> str(ExtractionLimits().exceeded("time"))
+        'time-out: more than the limit of time, 60 seconds; raise it with --extraction-limit time=SECONDS'
+        """
+        kind = _VALUES[name]
+        limit = f"the limit of {name}, {getattr(self, name):,}{_UNITS[kind]}"
+        sentence = f"more than {limit}; raise it with {OPTION} {name}={kind}"
+        return RecordFault("time-out" if kind == "SECONDS" else "too large", sentence)
+
     @property
     def given(self) -> dict[str, int]:
         """The limits that differ from the defaults."""
@@ -78,17 +93,6 @@ def _parsed(value: int | str, kind: str) -> int | str:
         return value if not isinstance(value, str) else parse_size(value) if kind == "SIZE" else int(value)
     except ValueError:
         return value
-
-
-def raised_by(name: str) -> str:
-    """Return the end of a sentence: how to raise a limit.
-
-    Examples
-    --------
-    >>> raised_by("size"), raised_by("ratio")
-    ('; raise it with --extraction-limit size=SIZE', '; raise it with --extraction-limit ratio=N')
-    """
-    return f"; raise it with {OPTION} {name}={_VALUES[name]}"
 
 
 USUAL_LIMITS = ExtractionLimits()

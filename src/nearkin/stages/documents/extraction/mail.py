@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import re
+import string
+from binascii import a2b_base64
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from email import message_from_bytes
-from email.errors import (
-    CloseBoundaryNotFoundDefect,
-    InvalidBase64CharactersDefect,
-    InvalidBase64LengthDefect,
-    InvalidBase64PaddingDefect,
-    NoBoundaryInMultipartDefect,
-    StartBoundaryNotFoundDefect,
-)
+from email.errors import CloseBoundaryNotFoundDefect, NoBoundaryInMultipartDefect, StartBoundaryNotFoundDefect
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
@@ -22,13 +16,14 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
-from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, too_big
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 
 _Value = TypeVar("_Value")
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
-_NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
+_BASE64 = f"{string.ascii_letters}{string.digits}+/".encode()
+_NO_BASE64 = bytes(set(range(256)).difference(_BASE64))
 _UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
 _DAMAGED = "its base64 is damaged, or may be cut off: something is missing or wrong"
 _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
@@ -57,7 +52,7 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
     *_, last = message.walk()
     is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
     # without the boundary, a whole mail and a cut one look alike: more parts may have followed
-    is_cut = (is_in_a_line or CloseBoundaryNotFoundDefect in kinds) and _may_be_cut_off(last)
+    is_cut = is_in_a_line or CloseBoundaryNotFoundDefect in kinds
     damage_of = partial(_damage_of, cut_off=last if is_cut else None)
     body, attached = _sorted(message)
     texts = [text for part in body if (text := _text(part, given)).strip()]
@@ -75,7 +70,13 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
 
 
 def _damage_of(part: Message, cut_off: Message | None) -> RecordFault | None:
-    return RecordFault("damaged", _DAMAGED) if part is cut_off or _is_damaged(part) else None
+    """Return the fault of a part whose base64 has no end, or other signs than white space."""
+    if not _is_base64(part):
+        return None
+    letters = b"".join(_raw(part).split())
+    is_cut = part is cut_off and letters and not letters.endswith(b"=")
+    is_damaged = is_cut or len(letters) % 4 or letters.translate(None, _BASE64).strip(b"=")
+    return RecordFault("damaged", _DAMAGED) if is_damaged else None
 
 
 def _members(attached: Sequence[Message], damage_of: Callable[[Message], RecordFault | None]) -> Iterator[Member]:
@@ -170,32 +171,21 @@ def _file_name(part: Message) -> str | None:
     return _tried(lambda: decoded_header(part.get_filename() or "")) or None
 
 
+def _is_base64(part: Message) -> bool:
+    return str(part.get("content-transfer-encoding", "")).strip().lower() == "base64"
+
+
+def _raw(part: Message) -> bytes:
+    raw = part.get_payload()
+    return raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
+
+
 def _payload(part: Message) -> bytes:
+    if _is_base64(part):  # `email` decodes nothing of what is one letter too long
+        letters = _raw(part).partition(b"=")[0].translate(None, _NO_BASE64)
+        return a2b_base64(letters[: len(letters) - (len(letters) % 4 == 1)] + b"==")
     data = _tried(part.get_payload, decode=True)
-    if isinstance(data, bytes) and not any(isinstance(defect, InvalidBase64LengthDefect) for defect in part.defects):
-        return data
-    raw = part.get_payload()
-    raw = raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
-    if not isinstance(data, bytes):
-        return raw
-    letters = _NO_BASE64.sub(b"", raw)  # one more than fours: the last one holds less than a byte
-    return base64.b64decode(letters[: len(letters) // 4 * 4])
-
-
-def _is_damaged(part: Message) -> bool:
-    """Whether the base64 of a part is cut off or holds other signs than white space."""
-    kinds = {type(defect) for defect in part.defects}
-    if kinds & {InvalidBase64LengthDefect, InvalidBase64PaddingDefect}:
-        return True
-    raw = part.get_payload() if InvalidBase64CharactersDefect in kinds else ""
-    return isinstance(raw, str) and re.search(r"[^A-Za-z0-9+/=\s]", raw) is not None
-
-
-def _may_be_cut_off(part: Message) -> bool:
-    if str(part.get("content-transfer-encoding", "")).strip().lower() != "base64":
-        return False
-    raw = part.get_payload()
-    return isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
+    return data if isinstance(data, bytes) else _raw(part)
 
 
 _BLANK_LINE = re.compile(rb"\n(?:\r\n?|\n)|\r(?:\n(?:\r\n?|\n)|\r\n?)")
@@ -234,17 +224,12 @@ _MAILBOX_CUT_OFF = "the mailbox ends in the middle of a line: this mail may be c
 _BLANK = (b"\n", b"\r\n")
 
 
-def read_mailbox(given: Given) -> DocumentRead:
-    """Return a mailbox, whose mails are its members."""
-    return DocumentRead(members=partial(_mails_in, given))
-
-
-def _mails_in(given: Given) -> Iterator[Member]:
-    most = given.limits.size
+def mails_in(given: Given) -> Iterator[Member]:
+    """Yield the mails of a mailbox."""
     with given.blob.opened() as file:
-        for size, data, is_cut in mails_of(file, most):
+        for _, data, is_cut in mails_of(file, given.limits.size):
             if data is None:
-                yield Member(name=None, fault=RecordFault("too large", too_big(size, most)))
+                yield Member(name=None, fault=given.limits.exceeded("size"))
             else:
                 fault = RecordFault("damaged", _MAILBOX_CUT_OFF) if is_cut else None
                 yield Member(name=None, blob=Blob(data), kind="eml", fault=fault)

@@ -13,16 +13,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office import asked_of_xberg
-from nearkin.stages.documents.extraction.reading import (
-    DocumentRead,
-    Given,
-    LanguageData,
-    too_much_memory,
-)
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given, LanguageData
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import OCR
 
@@ -100,15 +93,14 @@ class ImageReading:
     def text_of(self, image: bytes | Any, mime_type: str = "image/x-portable-graymap") -> str:
         """Return the text in an image or a page; RecordFault if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
-            after = counted(self._given.limits.ocr, "second")
-            raise RecordFault("time-out", f"OCR was not finished within {after}{raised_by('ocr')}")
+            raise self._given.limits.exceeded("ocr")
         self._given.begin_again()
         settings = _settings(self._given.limits.size, self._language_data)
         try:
             image = image if isinstance(image, bytes) else rendered(image)
-            return str(asked_of_xberg(image, mime_type, settings).content).strip()
+            return str(asked_of_xberg(image, mime_type, settings, self._given.limits).content).strip()
         except MemoryError as error:  # it costs this page, not the text of the others
-            raise RecordFault("too large", too_much_memory(self._given.limits.memory)) from error
+            raise self._given.limits.exceeded("memory") from error
 
 
 def extractor_name(data: LanguageData) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
-from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
@@ -100,10 +100,7 @@ def _inside(given: Given) -> _Embedded:
     if data.startswith(COMPOUND_FILE):
         return _in_compound_file(data)
     if given.kind in ZIPPED:
-        try:
-            return _in_archive(given.blob)
-        except ARCHIVE_FAULTS as error:
-            raise RecordFault("damaged", f"damaged, or not of the kind that it claims: {error}") from error
+        return _in_archive(given.blob)
     if not data.startswith(b"{\\rtf"):
         return _Embedded(is_whole=False)
     plain = _ESCAPED.sub(b"", data)  # a file that was cut has groups that are not closed; binary data may hold braces
@@ -157,19 +154,16 @@ _MARKS = {
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
 """Sources of warnings about what is not asked for, or read by others."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
-_OWN_LIMIT = f"exceeds limit of {100 << 20}"
-"""Of one part of an office file, in xberg itself: no option raises it."""
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
-_TIME, _OF_OCR = re.compile(r"timed? ?out", re.IGNORECASE), "OCR error: "
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
 def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
     """Return text and warnings of xberg, and how many embedded objects it does not read. Raises RecordFault."""
-    result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind))
+    result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind), limits)
     text = result.content
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
@@ -178,7 +172,9 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
     return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
 
 
-def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
+def asked_of_xberg(
+    data: bytes, mime_type: str, config: xberg.ExtractionConfig, limits: ExtractionLimits
+) -> xberg.ExtractedDocument:
     """Return what xberg extracts, or recognises in an image. Raises RecordFault."""
     import xberg
 
@@ -186,9 +182,9 @@ def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) 
     try:
         result = _event_loop().run_until_complete(xberg.extract(extract_input, config))
     except Exception as error:
-        raise _in_words(str(error)) from error
+        raise _fault_of(str(error), limits) from error
     if result.errors and not result.results:
-        raise _in_words(str(result.errors[0].message))
+        raise _fault_of(str(result.errors[0].message), limits)
     return result.results[0]
 
 
@@ -231,23 +227,21 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
     )
 
 
-def _in_words(message: str) -> RecordFault:
+def _fault_of(message: str, limits: ExtractionLimits) -> Exception:
+    """Return what an error of xberg means for its document."""
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if is_out_of_memory(why):
-        raise MemoryError
+        return MemoryError()
     if _ENCRYPTED.search(why):
         return _encrypted()
     if _BOMB.search(why) and not _DAMAGED.search(why):
-        advice = "" if _OWN_LIMIT in why else raised_by("ratio" if "ratio" in why else "size")
-        return RecordFault("too large", f"refused: {why}{advice}")
-    if _TIME.search(why):
-        return RecordFault("time-out", f"not finished in time: {why}{raised_by('time')}")
-    if why.startswith(_OF_OCR):
-        return RecordFault("image only", f"OCR failed: {why.removeprefix(_OF_OCR)}")
-    return RecordFault("damaged", f"damaged, or not of the kind that it claims: {why}")
+        return limits.exceeded("ratio" if "ratio" in why else "size")
+    return RecordFault("damaged", f"it cannot be read: {why}")
 
 
 _NATIVE = "\x01Ole10Native"
+_NATIVE_HEAD = re.compile(rb".{6}([^\0]*)\0[^\0]*\0.{4}(.{4})", re.DOTALL)
+"""The size of all, and a mark; the name, a path, and the length of another path."""
 
 
 def unwrapped(name: str, data: bytes) -> Member | None:
@@ -271,23 +265,14 @@ def unwrapped(name: str, data: bytes) -> Member | None:
 
 def _of_native(name: str, native: bytes) -> Member | None:
     """Return a file that was dropped into a document (a "Package" of Windows)."""
-    at = 6  # the size of all, and a mark
-    own_name, at = _string(native, at)
-    _, at = _string(native, at)
-    (n_path,) = struct.unpack_from("<I", native, at + 4)
-    at += 8 + n_path
-    (size,) = struct.unpack_from("<I", native, at)
-    content = native[at + 4 : at + 4 + size]
+    if (head := _NATIVE_HEAD.match(native)) is None:
+        return None
+    at = head.end() + int.from_bytes(head[2], "little") + 4
+    size = int.from_bytes(native[at - 4 : at], "little")
+    content = native[at : at + size]
     if len(content) < size or not size:
         return None
-    return Member(name=safe_name(own_name) or name, blob=Blob(content))
-
-
-def _string(data: bytes, at: int) -> tuple[str, int]:
-    end = data.find(b"\0", at)
-    if end < 0:
-        raise struct.error("a name has no end")
-    return data[at:end].decode("cp1252", "replace"), end + 1
+    return Member(name=safe_name(head[1].decode("cp1252", "replace")) or name, blob=Blob(content))
 
 
 _PARTS = {

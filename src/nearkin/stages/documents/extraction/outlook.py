@@ -18,16 +18,15 @@ from typing import Any
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.mail import document_of
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile, Path
+from nearkin.stages.documents.extraction.ole import CUT_OFF, OleFile, Path
 from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import (
     Blob,
     DocumentRead,
     Given,
     Member,
-    first_line,
+    fault_of,
     safe_name,
-    too_big,
 )
 from nearkin.stages.documents.faults import RecordFault
 
@@ -85,12 +84,8 @@ _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 
 def read_message(given: Given) -> DocumentRead:
     """Return the body of a message, with its headers and its attachments."""
-    try:
-        reader = _MessageReader(given)
-        mail = reader.mail((), _TOP_HEADER, 0)
-    except (OleError, struct.error) as error:
-        raise RecordFault("damaged", f"the message of Outlook is damaged: {error}") from error
-    read = document_of(mail, given)
+    reader = _MessageReader(given)
+    read = document_of(reader.mail((), _TOP_HEADER, 0), given)
     return read if reader.file.is_whole else read.lacking("damaged", CUT_OFF)
 
 
@@ -174,10 +169,7 @@ class _MessageReader:
 def _unpacked_rtf(packed: bytes) -> bytes:
     import compressed_rtf
 
-    try:
-        plain: bytes = compressed_rtf.decompress(packed)
-    except Exception as error:  # all that the library raises
-        raise OleError(f"its compressed text: {error}") from error
+    plain: bytes = compressed_rtf.decompress(packed)
     return plain
 
 
@@ -192,27 +184,14 @@ _MAX_FOLDER_LEVELS = 40
 _HEADER_BYTES, _UNICODE = 512, 23
 
 
-def read_mailbox(given: Given) -> DocumentRead:
-    """Return a mailbox, whose messages are its members."""
-    return DocumentRead(members=lambda: _messages(given))
+def messages_in(given: Given) -> Iterator[Member]:
+    """Yield the messages of a mailbox."""
+    import pypff
 
-
-def _messages(given: Given) -> Iterator[Member]:
-    try:
-        import pypff
-    except ImportError as error:
-        sentence = "a mailbox of Outlook needs an extra: pip install 'nearkin[pst]'"
-        raise RecordFault("unsupported", sentence) from error
     mailbox = pypff.file()
     with given.blob.opened() as raw:
-        try:
-            mailbox.open_file_object(raw)
-        except OSError as error:
-            raise RecordFault("damaged", f"the mailbox of Outlook is damaged: {first_line(error)}") from error
-        try:
-            yield from _in_folder(mailbox.get_root_folder(), "", 0, given)
-        finally:
-            mailbox.close()
+        mailbox.open_file_object(raw)
+        yield from _in_folder(mailbox.get_root_folder(), "", 0, given)
     if (size := _told_size(given.blob.head)) > given.blob.size:
         sentence = f"the mailbox is truncated: {given.blob.size:,} of {counted(size, 'byte')}; messages may be missing"
         raise RecordFault("damaged", sentence)
@@ -221,7 +200,8 @@ def _messages(given: Given) -> Iterator[Member]:
 def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Member]:
     """Yield the messages of a folder and its subfolders; a damaged one affects no other."""
     for index in range(_number(folder, "sub_messages")):
-        yield Member.of(f"{path}{index + 1}", partial(_message_in, folder, index, given), kind="eml")
+        read = partial(_message_in, folder, index, given)
+        yield Member.of(f"{path}{index + 1}", read, given.limits, kind="eml")
     if level >= _MAX_FOLDER_LEVELS:
         raise RecordFault("too large", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
     for index in range(_number(folder, "sub_folders")):
@@ -229,17 +209,13 @@ def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Mem
             inner = folder.get_sub_folder(index)
             name = safe_name((inner.get_name() or f"#{index + 1}").replace("/", "_"))
         except OSError as error:
-            sentence = f"the folder is damaged: {first_line(error)}"
-            yield Member(name=f"{path}folder {index + 1}", fault=RecordFault("damaged", sentence))
+            yield Member(name=f"{path}folder {index + 1}", fault=fault_of(error, given.limits))
         else:
             yield from _in_folder(inner, f"{path}{name}/", level + 1, given)
 
 
 def _message_in(folder: Any, index: int, given: Given) -> Blob:
-    try:
-        return Blob(_mail_of(folder.get_sub_message(index), 0, given).as_bytes(policy=policy.compat32))
-    except (OSError, ValueError, TypeError, LookupError) as error:
-        raise RecordFault("damaged", f"the message is damaged: {first_line(error)}") from error
+    return Blob(_mail_of(folder.get_sub_message(index), 0, given).as_bytes(policy=policy.compat32))
 
 
 def _mail_of(message: Any, level: int, given: Given) -> Message:
@@ -256,7 +232,7 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
         if not size and n_inside and level < _MAX_LEVELS:
             content = _mail_of(attachment.get_sub_item(0), level + 1, given)
         elif size > given.limits.size:
-            raise RecordFault("too large", f"an attachment is {too_big(size, given.limits.size)}")
+            raise given.limits.exceeded("size")
         else:
             content = attachment.read_buffer(size) if size else b""
         parts.append(_attachment(_told(attachment, "name"), content))

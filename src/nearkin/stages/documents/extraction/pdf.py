@@ -17,14 +17,7 @@ from typing import Any
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction import ocr
-from nearkin.stages.documents.extraction.reading import (
-    Blob,
-    DocumentRead,
-    Given,
-    Member,
-    safe_name,
-    tick,
-)
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, tick
 from nearkin.stages.documents.faults import RecordFault
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
@@ -87,7 +80,7 @@ def read_pdf(given: Given) -> DocumentRead:
         pages |= dict.fromkeys(images, "")
     recognised = [number for number in images if pages[number]]
     n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
-    members = partial(_members, opened) if n_attached else None
+    members = partial(_members, opened, given) if n_attached else None
     text = "\n".join([*pages.values(), *filter(None, notes)])
     fields = [value for value in dict.fromkeys(values) if value and value not in text]
     read = DocumentRead(text="\n".join([text, *fields]), n_pages=n_pages, members=members)
@@ -128,20 +121,17 @@ def _opened(data: bytes) -> Any:
     except pypdfium2.PdfiumError as error:
         if "assword" in str(error) or "ecurity" in str(error):
             raise RecordFault("encrypted", "encrypted with a password") from error
-        raise RecordFault("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+        raise
 
 
-def _members(opened: Any) -> Iterator[Member]:
-    import pypdfium2
-
+def _members(opened: Any, given: Given) -> Iterator[Member]:
     embedded = (opened.get_attachment(index) for index in range(opened.count_attachments()))
     for file in chain(embedded, _pinned(opened)):
-        try:
-            name = safe_name(file.get_name()) or None
-            yield Member(name=name, blob=Blob(bytes(file.get_data())))
-        except pypdfium2.PdfiumError as error:
-            fault = RecordFault("damaged", f"it cannot be extracted from the PDF: {error}")
-            yield Member(name=None, fault=fault)
+        yield Member.of(safe_name(file.get_name()) or None, partial(_content_of, file), given.limits)
+
+
+def _content_of(file: Any) -> Blob:
+    return Blob(bytes(file.get_data()))
 
 
 def _pinned(opened: Any) -> Iterator[Any]:

@@ -20,8 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from nearkin.errors import RunError
-from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
     PLACE,
     Answer,
@@ -32,9 +31,9 @@ from nearkin.stages.documents.extraction.nodes import (
     received,
 )
 from nearkin.stages.documents.extraction.ocr import language_data
-from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory, too_much_memory
+from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
-from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
@@ -100,17 +99,17 @@ class ExtractionAnswer:
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
-    def give_up(self, number: int, exception: Reason, sentence: str) -> None:
+    def give_up(self, number: int, fault: RecordFault) -> None:
         """Ask for all but the document that killed a worker; if that did not help before, for nothing more."""
         number, given_up = max(number, self._n_nodes), self.request.given_up
         if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
             origin = Origin(
-                sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
-                sentence=sentence, position=self._n_nodes or None,
+                sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=fault.reason,
+                sentence=fault.sentence, position=self._n_nodes or None,
             )  # fmt: skip
             self._append(ExtractedNode(parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
-        self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
+        self.request = replace(self.request, given_up={**given_up, number: (fault.reason, fault.sentence)})
 
 
 class ExtractionPool:
@@ -190,8 +189,8 @@ class ExtractionPool:
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            if len(worker.given) >= _REQUEST_FILES:
-                return
+            if worker.given and not len(worker.given) < _REQUEST_FILES <= len(self._asked):
+                return  # a busy worker gets a full request
             descriptors = dict[ExtractionAnswer, int]()
             for _ in range(min(_REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
@@ -219,9 +218,10 @@ class ExtractionPool:
     def _end(self, worker: WorkerProcess, error: Exception | None = None) -> None:
         self.workers.remove(worker)
         try:
-            if error is not None and (reason := worker.death(error)) and worker.given:
+            fault = None if error is None else worker.death(error)
+            if fault is not None and worker.given:
                 answer, number = (worker.given[0], 0) if isinstance(error, WorkerFault) else worker.at_death
-                answer.give_up(number, *reason)
+                answer.give_up(number, fault)
         finally:
             worker.close()
         self._asked.extendleft(answer for answer in reversed(worker.given) if not answer.is_over)
@@ -233,7 +233,7 @@ def check_sandbox() -> Sandbox:
     try:
         return worker.started()
     except (EOFError, OSError) as error:
-        raise RunError(worker.death(error)[1]) from error
+        raise RunError(worker.death(error).sentence) from error
     finally:
         worker.close()
 
@@ -328,7 +328,7 @@ class WorkerProcess:
         n_files, number = PLACE.unpack(os.pread(self._place.fileno(), PLACE.size, 0).ljust(PLACE.size, b"\0"))
         return self.given[min(max(n_files, first), self._n_given) - first], number
 
-    def death(self, error: Exception) -> tuple[Reason, str]:
+    def death(self, error: Exception) -> RecordFault:
         """Return why the worker ended, for people; raise `RunError` if it did not even start."""
         if not isinstance(error, EOFError | OSError) or isinstance(error, TimeoutError):
             self.process.kill()
@@ -337,21 +337,18 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        limit, message = self._limits.memory, self._stderr_end()
+        message = self._stderr_end()
         if self.sandbox is None:
             raise RunError(f"An extraction worker did not start: {message or f'exit code {code}'}.")
         if isinstance(error, TimeoutError) or code == -signal.SIGALRM:
-            return "time-out", f"not read within the time limit ({self._limits.time} s){raised_by('time')}"
+            return self._limits.exceeded("time")
         if is_out_of_memory(message):
-            return "too large", too_much_memory(limit)
+            return self._limits.exceeded("memory")
         if isinstance(error, WorkerFault):
-            return "crashed", f"the extraction worker failed: {error}"
+            return RecordFault("crashed", f"the extraction worker failed: {error}")
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        if code == -signal.SIGKILL:
-            how += ", as when the memory of the machine is full"
-        is_low = limit < USUAL_LIMITS.memory  # many libraries do not say why they abort
-        hint = f"; the memory limit of {counted(limit, 'byte')} may be too low{raised_by('memory')}" if is_low else ""
-        return "crashed", f"the extraction worker died while reading it ({how}){hint}"
+        hint = self._limits.exceeded("memory").sentence  # many libraries do not say why they abort
+        return RecordFault("crashed", f"the extraction worker died while reading it ({how}), perhaps for {hint}")
 
     def _stderr_end(self) -> str:
         self._stderr.seek(0, os.SEEK_END)

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import BinaryIO
 
-from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.faults import Reason, RecordFault
 from nearkin.stages.documents.members import MailHeaders
 
@@ -75,10 +74,8 @@ class Blob:
         file.seek(0)
         return file
 
-    def held(self, max_bytes: int) -> bytes:
-        """Return all bytes; RecordFault if there are more than ``max_bytes``."""
-        if self.size > max_bytes:
-            raise RecordFault("too large", too_big(self.size, max_bytes))
+    def held(self) -> bytes:
+        """Return all bytes."""
         if self._data is None:
             self._data = b"".join(self._pieces())
         return self._data
@@ -103,31 +100,18 @@ FREE_BYTES = 1 << 20
 """Unpacked size that is never treated as a bomb, whatever the ratio."""
 
 
-def too_big(n_bytes: int, limit: int) -> str:
-    """Return the sentence that a document is too big."""
-    return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}{raised_by('size')}"
-
-
-def first_line(error: Exception) -> str:
-    """Return what went wrong in one line."""
-    return (str(error) or type(error).__name__).splitlines()[0][:200]
-
-
 _IN_MEMORY = 64 << 20
 
 
 def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimits) -> Blob:
     """Unpack into memory up to 64 MiB, and more into a nameless file. Raises RecordFault if it is too much."""
     size, by_ratio = 0, max(FREE_BYTES, n_packed * limits.ratio)
-    most, by = (limits.total, "total") if limits.total < by_ratio else (by_ratio, "ratio")
     room = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (the blob outlives this function)
     try:
         while piece := read(_PIECE_BYTES):
             size += len(piece)
-            if size > most:
-                packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
-                sentence = f"{packed} to more than the limit of {counted(most, 'byte')}{raised_by(by)}"
-                raise RecordFault("too large", sentence)
+            if size > min(by_ratio, limits.total):
+                raise limits.exceeded("total" if limits.total < by_ratio else "ratio")
             room.write(piece)
         if size <= _IN_MEMORY:
             room.seek(0)
@@ -136,10 +120,7 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
     except OSError as error:
         if error.errno not in (errno.EFBIG, errno.ENOSPC):
             raise
-        sentence = f"it unpacks to more than the limit of {counted(limits.disk, 'byte')} on the disk{raised_by('disk')}"
-        if error.errno == errno.ENOSPC:
-            sentence = f"it unpacks to more than fits into the temporary directory: {error.strerror}"
-        raise RecordFault("too large", sentence) from error
+        raise limits.exceeded("disk") from error
     return Blob(descriptor=room.fileno(), owner=room)
 
 
@@ -160,9 +141,23 @@ def is_out_of_memory(message: str) -> bool:
     return any(sign in message.lower() for sign in _OUT_OF_MEMORY)
 
 
-def too_much_memory(limit: int) -> str:
-    """Return the sentence that a document needs too much memory."""
-    return f"it needs more memory than the limit of {counted(limit, 'byte')}{raised_by('memory')}"
+def fault_of(error: Exception, limits: ExtractionLimits) -> RecordFault:
+    """Return what any error of a library means for its document."""
+    if isinstance(error, RecordFault):
+        return error
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError) or is_out_of_memory(str(error)):
+        return limits.exceeded("memory")
+    if isinstance(error, ModuleNotFoundError):
+        extra = "pst" if error.name == "pypff" else "documents"
+        return RecordFault(
+            "unsupported", f"it needs an extra: pip install 'nearkin[{extra}]' ({error.name} is missing)"
+        )
+    if isinstance(error, NotImplementedError):
+        return RecordFault("unsupported", f"it cannot be unpacked: {error}")
+    if isinstance(error, RecursionError):
+        return RecordFault("too large", "it is nested too deeply")
+    why = (str(error) or type(error).__name__).splitlines()[0][:300]
+    return RecordFault("damaged", f"it cannot be read: {why}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,12 +170,14 @@ class Member:
     fault: RecordFault | None = None
 
     @classmethod
-    def of(cls, name: str | None, read: Callable[[], Blob], kind: str | None = None) -> Member:
-        """Return a member with the bytes that a function reads, or the fault that it raises."""
+    def of(
+        cls, name: str | None, read: Callable[[], Blob], limits: ExtractionLimits, kind: str | None = None
+    ) -> Member:
+        """Return a member with the bytes that a function reads, or why it cannot."""
         try:
             return cls(name=name, blob=read(), kind=kind)
-        except RecordFault as fault:
-            return cls(name=name, fault=fault)
+        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this member only)
+            return cls(name=name, fault=fault_of(error, limits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +240,9 @@ class Given:
     @property
     def data(self) -> bytes:
         """All bytes of the file. Raises RecordFault if there are too many."""
-        return self.blob.held(self.limits.size)
+        if self.blob.size > self.limits.size:
+            raise self.limits.exceeded("size")
+        return self.blob.held()
 
 
 def tick(is_ticked: bool) -> str:

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
+from typing import Any
 
-from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.kinds import READERS, declared_kind, extractor_of, kind_of
-from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.kinds import CONTAINERS, READERS, declared_kind, extractor_of, kind_of
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import (
     HEAD,
@@ -37,13 +37,11 @@ from nearkin.stages.documents.extraction.reading import (
     Given,
     LanguageData,
     Member,
+    fault_of,
     gathered,
-    is_out_of_memory,
-    too_big,
-    too_much_memory,
 )
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
-from nearkin.stages.documents.faults import RecordFault, StreamFault
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
 from nearkin.stages.documents.streams import compression_of, unpacked
 
@@ -67,10 +65,6 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
         _Worker(opened, place, allowed, ocr).serve()
 
 
-_CONTAINERS = ("zip", "tar", "mbox", "pst")
-"""Kinds of files without a text of their own."""
-_KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", "unsupported")
-"""Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
 
@@ -125,7 +119,7 @@ class _Worker:
             read = replace(read, fault=RecordFault(*request.given_up[number]))
         elif blob is not None:
             kind, blob, read = self._read(blob, member.kind, name, number)
-        members = read.members if read.reason in _KEEP_MEMBERS else None
+        members = read.members
         node = self._node(member, number, parent, position, kind, blob, read, has_members=members is not None)
         self._answer.append(node)
         self._n_bytes += len(node.text or b"")
@@ -141,7 +135,8 @@ class _Worker:
             for _ in range(2):
                 if compression_of(blob.head) == "none":
                     break
-                blob = self._unpacked(blob)
+                with blob.opened() as raw:
+                    blob = gathered(unpacked(raw.read, compression_of(blob.head)), blob.size, self._limits)
                 inner = os.path.splitext(inner)[0]
             kind = certain or self._kind(blob, inner, number)
             if kind == "packed":
@@ -159,22 +154,10 @@ class _Worker:
                 with suppress(Exception):  # that it is missing, its reader says
                     import_module(library)
                 self._begin(number)
-            return kind, blob, _function(reader)(given)
-        except ModuleNotFoundError as error:
-            extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
-            fault = RecordFault("unsupported", f"{kind.upper()} needs an extra: {extra}")
+            read = partial(_function(reader), given)
+            return kind, blob, DocumentRead(members=read) if kind in CONTAINERS else read()
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
-            fault = _in_words(error, self._limits)
-        return kind, blob, DocumentRead(fault=fault)
-
-    def _unpacked(self, blob: Blob) -> Blob:
-        with blob.opened() as raw:
-            try:
-                return gathered(unpacked(raw.read, compression_of(blob.head)), blob.size, self._limits)
-            except StreamFault as fault:
-                if isinstance(fault.__cause__, MemoryError):
-                    raise MemoryError from fault
-                raise RecordFault("damaged", str(fault)) from fault
+            return kind, blob, DocumentRead(fault=fault_of(error, self._limits))
 
     def _kind(self, blob: Blob, name: str, number: int) -> str:
         """Return the kind by content; for plain text, the one that the user named."""
@@ -192,7 +175,7 @@ class _Worker:
         extractor = read.extractor or extractor_of(kind)
         if kind == "image" and self._ocr is not None and read.extractor is None:
             extractor = extractor_name(self._ocr)
-        is_container = kind in _CONTAINERS and read.fault is None
+        is_container = kind in CONTAINERS and read.fault is None
         if kind == "text" and read.reason == "unsupported":  # binary data of an unknown kind
             kind = "unsupported"
         if not is_container:
@@ -213,17 +196,15 @@ class _Worker:
         if member.fault is not None:
             read = read.lacking(member.fault.reason, member.fault.sentence)
         text = None if read.text is None else read.text.encode("utf-8", "replace")
-        most = min(self._limits.size, MAX_TEXT_BYTES)
-        if text is not None and len(text) > most:
-            return replace(read, fault=RecordFault("too large", too_big(len(text), most))), None
+        if text is not None and len(text) > min(self._limits.size, MAX_TEXT_BYTES):
+            return replace(read, fault=self._limits.exceeded("size")), None
         if text is not None and not may_be_empty and (not text or text.isspace()):
             return read.lacking("empty", NO_TEXT), None
         return read, text
 
     def _visit_members(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> None:
         if level + 1 > self._limits.levels:
-            sentence = f"more than {self._limits.levels} levels of files in files{raised_by('levels')}"
-            self._visit(Member(name=None, fault=RecordFault("too large", sentence)), number, 1, level + 1)
+            self._visit(Member(name=None, fault=self._limits.exceeded("levels")), number, 1, level + 1)
             return
         listed, position, is_over = members(), 0, False
         while not is_over:
@@ -232,37 +213,19 @@ class _Worker:
                 self._begin(self._n_nodes)
                 member = next(listed, None)
             except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
-                member, is_over = Member(name=None, fault=_in_words(error, self._limits)), True
+                member, is_over = Member(name=None, fault=fault_of(error, self._limits)), True
             if member is None:
                 return
-            if (stop := self._exceeded(member)) is not None:
-                member, is_over = stop, True
+            self._n_bytes_inside += 0 if member.blob is None else member.blob.size
+            is_too_many = self._n_nodes > self._limits.files
+            if is_too_many or self._n_bytes_inside > self._limits.total:
+                fault = self._limits.exceeded("files" if is_too_many else "total")
+                member, is_over = Member(name=None, fault=fault), True
             self._visit(member, number, position, level + 1)
-
-    def _exceeded(self, member: Member) -> Member | None:
-        self._n_bytes_inside += 0 if member.blob is None else member.blob.size
-        if self._n_nodes - 1 >= self._limits.files:  # the file itself is not in it
-            what, by = counted(self._limits.files, "file"), "files"
-        elif self._n_bytes_inside > self._limits.total:
-            what, by = counted(self._limits.total, "byte"), "total"
-        else:
-            return None
-        sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
-        return Member(name=None, fault=RecordFault("too large", sentence))
-
-
-def _in_words(error: Exception, limits: ExtractionLimits) -> RecordFault:
-    if isinstance(error, RecordFault):
-        return error
-    if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
-        return RecordFault("too large", too_much_memory(limits.memory))
-    if isinstance(error, RecursionError):
-        return RecordFault("too large", "it is nested too deeply")
-    return RecordFault("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
 
 
 @lru_cache  # an import costs as much as a message
-def _function(name: str) -> Callable[[Given], DocumentRead]:
+def _function(name: str) -> Callable[[Given], Any]:
     module, _, function = name.partition(".")
-    reader: Callable[[Given], DocumentRead] = getattr(import_module(f"{__package__}.{module}"), function)
+    reader: Callable[[Given], Any] = getattr(import_module(f"{__package__}.{module}"), function)
     return reader

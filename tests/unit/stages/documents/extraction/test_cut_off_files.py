@@ -14,7 +14,7 @@ import pytest
 from compound_files import message
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.outlook import read_mailbox
+from nearkin.stages.documents.extraction.outlook import messages_in
 from nearkin.stages.documents.extraction.reading import Blob, Given
 from nearkin.stages.documents.faults import RecordFault
 
@@ -67,17 +67,14 @@ def test_a_message_with_missing_bytes_says_so_and_keeps_what_is_there(pool, tmp_
 def test_a_mailbox_of_outlook_that_is_cut_off_says_so_behind_its_messages(monkeypatch, version, size_at):
     """The header has the size; what libpff reads of the rest may be all of it, or not."""
     folder = SimpleNamespace(get_number_of_sub_messages=lambda: 0, get_number_of_sub_folders=lambda: 0)
-    mailbox = SimpleNamespace(
-        open_file_object=lambda raw: None, get_root_folder=lambda: folder, close=lambda: None
-    )  # fmt: skip
+    mailbox = SimpleNamespace(open_file_object=lambda raw: None, get_root_folder=lambda: folder)
     monkeypatch.setitem(sys.modules, "pypff", SimpleNamespace(file=lambda: mailbox))
     data = bytearray(b"!BDN" + bytes(2000))
     struct.pack_into("<H", data, 10, version)
     struct.pack_into("<I", data, size_at, len(data))
-    assert list(read_mailbox(Given(blob=Blob(bytes(data)), kind="pst")).members()) == []
-    cut = read_mailbox(Given(blob=Blob(bytes(data[:-500])), kind="pst"))
+    assert list(messages_in(Given(blob=Blob(bytes(data)), kind="pst"))) == []
     with pytest.raises(RecordFault) as raised:
-        list(cut.members())
+        list(messages_in(Given(blob=Blob(bytes(data[:-500])), kind="pst")))
     assert raised.value.reason == "damaged"
 
 

@@ -52,7 +52,6 @@ def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
     assert [(one.origin.sha256 is None, one.origin.size_bytes) for one in found.values()] == [
         (False, 7), (True, None), (False, 6),
     ]  # fmt: skip
-    assert "unpack to more than the limit of" in str(found["x.zip!zeros"].problem)
 
 
 def test_a_document_of_word_that_unpacks_to_hundreds_of_megabytes(pool, tmp_path):
@@ -264,7 +263,7 @@ def test_workers_that_are_killed_cost_one_document_each(tmp_path):
     assert exceptions_of(found) == {
         "a.docx": None, "b.html": "crashed", "c.zip!a.docx": None, "c.zip!b.html": "crashed", "c.zip!c.docx": None,
     }  # fmt: skip
-    assert str(found["b.html"].problem).endswith("(signal SIGKILL, as when the memory of the machine is full)")
+    assert "(signal SIGKILL)" in str(found["b.html"].problem)
 
 
 def test_files_and_the_network_are_out_of_reach(tmp_path):

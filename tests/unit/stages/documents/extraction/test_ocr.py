@@ -138,7 +138,7 @@ def test_a_file_of_many_pages_has_a_time_limit_of_its_own_and_what_was_done_by_t
     with ExtractionPool(2, ExtractionLimits(ocr=1), ocr="eng") as pool:
         found = extracted(pool, written(tmp_path, files))
     assert time.monotonic() - begun < 30
-    late = "OCR was not finished within 1 second; raise it with --extraction-limit ocr=SECONDS"
+    late = str(ExtractionLimits(ocr=1).exceeded("ocr").sentence)
     origins = {name: (one.origin.exception, one.origin.sentence, one.origin.extractor) for name, one in found.items()}
     assert origins == {
         "a.tif": ("time-out", late, current_name("xberg OCR eng")),
