@@ -123,12 +123,6 @@ class Standalone:
         _kill(self._workers.pop(index))
         _wait_until(lambda: self.n_workers() < n_before, self._master, self._log("master.Master"))
 
-    def kill_executors(self, index: int) -> None:
-        """The executors on a worker only, as when they ran out of memory; the worker starts others."""
-        for process in _descendants(self._workers[index].pid):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-
     @contextlib.contextmanager
     def connect_server(self) -> Iterator[str]:
         """The URL of a server of Spark Connect that does the work itself, while the block runs."""

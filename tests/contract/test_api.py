@@ -240,25 +240,6 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
 
 
 @refused_before_any_database
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PATCH", "/api/v1/waves", "GET, HEAD"),
-        ("PATCH", "/api/v1/documents/x", "DELETE, GET, HEAD, PUT"),
-        ("TRACE", "/groups", "GET, HEAD"),
-        ("BREW", "/groups", "GET, HEAD"),
-    ],
-)
-def test_a_method_that_is_not_allowed_names_those_that_are(
-    script: Script, method: str, path: str, allowed: str
-) -> None:
-    answer = script.send(method, path, headers={"authorization": f"Bearer {script.entry.token}"})
-    assert answer.status_code == 405, answer.text
-    assert sorted(answer.headers["allow"].split(", ")) == allowed.split(", ")
-    assert "The method must be one of: " in answer.text
-
-
-@refused_before_any_database
 def test_a_missing_and_a_wrong_token_have_one_message(script: Script) -> None:
     wrong = {"authorization": "Bearer wrong"}
     answers = [script.send("GET", "/api/v1/waves", headers=headers) for headers in ({}, wrong)]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import nearkin
@@ -73,31 +72,3 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     for wrong in (np.float32("nan"), np.complex64(1), np.True_, *WRONG_ARRAYS):
         with pytest.raises(ParameterError, match=r"^threshold: "):
             nearkin.dedup(PAIRS, threshold=wrong)
-
-
-@pytest.mark.parametrize("table", [[{"text": LEASE}], pa.table({"text": [LEASE]})])
-@pytest.mark.parametrize("parameter", ["text", "id"])
-def test_the_name_of_a_column_is_a_string(table: object, parameter: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=f"^{parameter}: "):
-        nearkin.dedup(table, **{parameter: 5})
-    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter, pytest.raises(ParameterError):
-        matter.add(table, **{parameter: 5})
-
-
-@pytest.mark.parametrize("wrong", [["a"], None, 5, b"a"])
-def test_an_id_is_a_string(wrong: Any, tmp_path: Path) -> None:
-    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:
-        matter.add(PAIRS)
-        calls = [
-            lambda: matter.has_document(wrong),
-            lambda: matter.document(wrong),
-            lambda: matter.text(wrong),
-            lambda: matter.details(wrong),
-            lambda: matter.history(wrong),
-            lambda: matter.versions(wrong),
-            lambda: matter.similar(wrong),
-            lambda: matter.compare("a", wrong),
-        ]
-        for call in calls:
-            with pytest.raises(ParameterError):
-                call()

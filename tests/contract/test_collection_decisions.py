@@ -10,7 +10,7 @@ from contract.leases import GAMMA, LEASE, OTHER, collection_of_leases, tags_of
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError
-from places import SomePlace, refused_before_any_database
+from places import SomePlace
 
 
 @pytest.fixture
@@ -210,32 +210,6 @@ def test_notes_are_replaced_and_removed(collection) -> None:
         collection.decide(note=("d0", "x"), principal="d0")
     with pytest.raises(ParameterError, match="at most 2,000"):
         collection.decide(note=("d0", "x" * 2_001))
-
-
-@refused_before_any_database
-@pytest.mark.parametrize(
-    ("method", "arguments"),
-    [
-        ("decide", {"note": "d0"}),
-        ("decide", {"group_note": ("1", "x")}),
-        ("decide", {"principal": 3}),
-        ("tag", {"doc_ids": "d0", "field": "x"}),
-        ("tag", {"field": "x", "group": 2**70}),
-        ("undo", {"number": "1"}),
-        ("decide", {"never_group": {"d0", "d1"}}),
-        ("tag", {"doc_ids": ["d0"], "field": "x", "value": "  "}),
-        ("remove", {"doc_ids": [3]}),
-        ("log", {"since": "0001-01-01T00:00+05:00"}),
-        ("undo", {"number": 1, "max_changes": -1}),
-        ("tag", {"doc_ids": ["d0"], "field": "x", "threshold": 0.7}),
-        ("decide", {"principal": "d0", "threshold": 0.7}),
-        ("purge", {"doc_ids": []}),
-    ],
-)
-def test_what_is_no_decision_is_refused(collection, method, arguments) -> None:
-    with pytest.raises(ParameterError):
-        getattr(collection, method)(**arguments)
-    assert collection.log() == []
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -16,7 +15,6 @@ from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.collection import relations
 from nearkin.collection.relations import relate
-from nearkin.stages.differences.relations import RELATIONS
 from places import on_one_database
 
 pytestmark = on_one_database
@@ -52,11 +50,6 @@ def families(place, out: Path, *more: str) -> list[dict[str, object]]:
     ended = nearkin_here("families", place.address, "--out", out, "--overwrite", "-q", *more)
     assert (ended.code, ended.err) == (0, "")
     return pq.read_table(out / "families.parquet").to_pylist()
-
-
-def numbers_of(printed: str, labels: tuple[str, ...]) -> list[int]:
-    """The numbers behind some labels, in their order."""
-    return [int(n) for label in labels for n in re.findall(rf"^{label} +(\d+)", printed, re.MULTILINE)]
 
 
 def check(place, rows: list[dict[str, object]]) -> None:
@@ -131,49 +124,6 @@ def test_three_waves_with_decisions_are_as_from_scratch(place, compared, tmp_pat
     compared.clear()
     assert families(place, tmp_path / "again") == third
     assert sum(compared) > n_pairs
-
-
-def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> None:
-    with place.open() as opened:
-        opened.add([*FIRST.items(), *SECOND.items(), ("alone", "A note about kites that nobody has written.")])
-    ended = nearkin_here("families", place.address, "--out", tmp_path / "out")
-    labels = ("documents", "form groups", "in a form group", "without a match", "empty")
-    assert numbers_of(ended.out, labels) == [8, 1, 7, 1]
-    assert "Jaccard ≥ 0.50 on word 5-grams" in ended.out
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
-    assert "open-sesame" not in (tmp_path / "out/manifest.json").read_text("utf-8")
-    rows = pq.read_table(tmp_path / "out/families.parquet").to_pylist()
-    counts = {relation: sum(row["relation"] == relation for row in rows) for relation in RELATIONS}
-    assert manifest["families"] == {"families": 1, "documents": 7, "alone": 1, "relations": counts}
-    page = (tmp_path / "out/report.html").read_text("utf-8")
-    assert "signature or date filled in" in page
-    assert page.count('<li class="kin"') == len({*FIRST.values(), *SECOND.values()}) - 1  # copies beside their text
-    with place.open() as opened:
-        opened.add([("late", THIRD["late"])], wave="second")
-    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
-    assert "new: late" in ended.out
-    assert numbers_of(ended.out, labels) == [9, 1, 8, 1]
-    with place.open() as opened:
-        opened.add([("later", THIRD["days"])], wave="third")
-    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite", "--json")
-    told = json.loads(ended.out)
-    assert (told["new_waves"], [one["new"] for one in told["changes"]]) == (["third"], [["later"]])
-    assert told["families"]["documents"] == 9
-    # the results hold no documents, and a threshold has groups of its own
-    assert "keep no documents" in nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "d").err
-    strict = families(place, tmp_path / "strict", "--threshold", "0.9")
-    assert len(strict) < len(rows)
-    # empty documents are counted apart, as on files
-    with place.open() as opened:
-        opened.add([("blank", " \n"), ("void", "")])
-    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
-    assert numbers_of(ended.out, labels) == [12, 1, 9, 1, 2]
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
-    assert (manifest["counts"]["empty"], manifest["families"]["alone"]) == (2, 1)
-    assert "empty</dt><dd><b><bdi>2</bdi>" in (tmp_path / "out/report.html").read_text("utf-8")
-    # with a shingle the documents are searched as those of files
-    nearkin_here("families", place.address, "--shingle", "words:3", "--out", tmp_path / "files")
-    assert (tmp_path / "files/pairs.parquet").exists()
 
 
 def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, tmp_path) -> None:

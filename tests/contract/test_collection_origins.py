@@ -121,28 +121,6 @@ def matter(collection):
     return collection
 
 
-def test_exceptions_are_listed_and_counted(matter) -> None:
-    found = matter.exceptions()
-    assert [(one.doc_id[:9], one.wave, one.exception, one.is_partial, one.sentence) for one in found.exceptions] == [
-        ("1.pdf", "one", "encrypted", False, "encrypted with a password"),
-        ("2.doc", "one", "partial", True, "1 image"),
-        ("3.txt", "one", "empty", False, "no text was found in it"),
-        ("5.txt", "two", "empty", False, "the text is null"),
-        ("6.pdf", "two", "image only", False, "encrypted with a password"),
-        ("x" * 9, "two", "not stored", False, "the id is longer than 2,000 bytes"),
-    ]
-    assert (found.n_no_text, found.n_partial, found.n_not_stored) == (4, 1, 1)
-    assert {(one.wave, one.exception): (one.n_no_text, one.n_partial) for one in found.counts}["one", "partial"] == (
-        0,
-        1,
-    )
-    assert (matter.info().n_no_text, matter.info().n_partial) == (4, 1)
-    (partial,) = matter.exceptions(which="partial").exceptions
-    assert (partial.parent, partial.kind, partial.sha256, partial.size_bytes) == ("box.zip", "doc", "b" * 64, 1_000)
-    assert found.table.num_rows == 6
-    assert len(found.first(2).to_dict()["exceptions"]) == 2
-
-
 def test_files_without_a_text_are_removed(matter) -> None:
     dry = matter.remove(["1.pdf", "2.doc"], dry_run=True)
     assert (dry.n_documents, dry.n_unread, len(listed(matter))) == (1, 1, 6)

@@ -9,7 +9,6 @@ import pytest
 
 from contract.test_check_in import grams
 from made_up_prose import Prose
-from nearkin.errors import ParameterError
 
 THRESHOLD = 0.8
 
@@ -95,18 +94,3 @@ def test_parts_have_both_shares(place):
         asked = collection.similar(text=texts["3/half"], measure="containment")
         assert {one.document.doc_id for one in found} < {one.document.doc_id for one in asked.documents}
         assert not collection.similar(text="", measure="containment").is_answered
-
-
-@pytest.mark.parametrize("measure", ["containment", "index"])
-def test_groups_refuse_the_measure(place, measure):
-    with place.open() as collection:
-        collection.add([("a", "one text")])
-        for ask in (
-            collection.groups,
-            lambda measure: collection.conflicts({"a": "x"}, measure=measure),
-            lambda measure: collection.groups_since("wave 1", measure=measure),
-        ):
-            with pytest.raises(ParameterError, match=r"jaccard'? or '?letters"):
-                ask(measure=measure)
-        with pytest.raises(ParameterError):
-            collection.similar("a", measure=measure, gamma=0.1)

@@ -148,12 +148,6 @@ def test_the_table_of_the_other_set(tmp_path):
     }  # fmt: skip
 
 
-def test_places(run):
-    rows = pq.read_table(run[0] / "documents.parquet").to_pylist()
-    assert [row["line"] for row in rows] == [1, 2, 3, 4]
-    assert {Path(row["source"]).name for row in rows} == {"in.jsonl"}
-
-
 def test_another_reader_can_read_the_tables(run):
     for name in ("documents", "pairs", "groups", "problems"):
         n_rows = len(pq.read_table(run[0] / f"{name}.parquet"))

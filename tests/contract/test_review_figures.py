@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -70,32 +69,6 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     assert visit.get("/index.json").json()["conflicts"] == {"privileged": 2, "responsive": 1}
     for field, n in (("responsive", 1), ("privileged", 2)):
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
-
-
-def test_running_jobs_are_on_the_first_page(visit: Visit) -> None:
-    assert "Running" not in words_of(visit.get("/").text)
-    goes_on = threading.Event()
-
-    def work(progress: object) -> str:
-        progress.start("read mails", 8, "documents")  # type: ignore[attr-defined]
-        progress.advance(3)  # type: ignore[attr-defined]
-        goes_on.wait(20)
-        return "done"
-
-    begun = visit.service.jobs.begin("threads", work, by="ada")
-    try:
-        for _ in range(400):
-            if (found := visit.service.jobs.find(begun.number)) is not None and found.n_done == 3:
-                break
-            threading.Event().wait(0.05)
-        assert "Running" in words_of(visit.get("/").text)
-        assert "read mails: 3 of 8 documents" in words_of(visit.get("/").text)
-        assert "read mails" in visit.get("/jobs/list", running=1).text
-    finally:
-        goes_on.set()
-    visit.service.jobs.wait(begun.number, 20)
-    assert "Running" not in words_of(visit.get("/").text)
-    assert "No job is running." in visit.get("/jobs/list", running=1).text
 
 
 def test_a_document_shows_metadata_family_and_what_its_text_lacks(visit: Visit) -> None:

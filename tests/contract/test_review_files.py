@@ -7,14 +7,11 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from nearkin._version import __version__
-from nearkin.collection.listing.lists import DocumentFilter
-from nearkin.workflows.collection.tables import list_documents
 from nearkin.workflows.overlay import TOOLS
 from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -85,49 +82,6 @@ def test_an_overlay_has_every_document_and_its_parameters(visit: Visit, tool: st
     assert (told["tool"], told["measure"], told["value"], told["n_groups"]) == (tool, "jaccard", 0.5, 1)
     assert (told["n_documents_in_groups"], told["n_documents_added_since"]) == (4, 0)
     assert told["n_documents"] == 5
-
-
-def test_tags_are_in_every_list(visit: Visit, tmp_path: Path) -> None:
-    collection = visit.service.collection
-    collection.groups()
-    header = visit.get("/list.csv").text.partition("\n")[0]
-    collection.tag(["lease", "=lease"], "privileged", "no", by="ada")
-    collection.tag(["lease"], "privileged", "yes", by="bo")
-    collection.tag(["letter"], "hot", by="bo")
-    at = [one.at for one in collection.log()]
-    names = [f"tag:{field}{end}" for field in ("hot", "privileged") for end in ("", " by", " at")]
-    expected = {
-        "lease": [None, None, None, "yes", "bo", at[1]],
-        "=lease": [None, None, None, "no", "ada", at[0]],
-        "letter": ["hot", "bo", at[2], None, None, None],
-        "lease/copy": [None] * 6,
-    }
-
-    def in_words(doc_id: str) -> list[str]:
-        return [value or "" for value in expected[doc_id.removeprefix("'")]]
-
-    out = tmp_path / "list.csv"
-    list_documents(collection, DocumentFilter(), sort="id", date_tag="date", limit=1, out=out)
-    for text in (visit.get("/list.csv").text, out.read_text("utf-8")):
-        assert text.startswith(",".join([header.strip(), *names]))
-        rows = {one["doc_id"]: one for one in csv.DictReader(io.StringIO(text))}
-        for doc_id in ("lease", "'=lease", "letter", "lease/copy"):
-            assert [rows[doc_id][name] for name in names] == in_words(doc_id)
-    of_json = {one["doc_id"]: one for one in map(json.loads, visit.get("/list.jsonl").text.splitlines())}
-    parquet = pq.read_table(io.BytesIO(visit.get("/list.parquet").content)).to_pylist()
-    found = pq.read_table(io.BytesIO(visit.get("/search.parquet", q="tenant").content)).to_pylist()
-    for rows in (of_json, {one["doc_id"]: one for one in parquet}):
-        assert {doc_id: [rows[doc_id][name] for name in names] for doc_id in expected} == expected
-    members = list(csv.DictReader(io.StringIO(visit.get("/groups.csv").text)))
-    for rows, key in ((found, "doc_id"), (members, "doc_id")):
-        shown = {one[key]: one["tag:privileged"] or "" for one in rows}
-        assert (shown["lease"], shown["lease/copy"]) == ("yes", "")
-    (row,) = csv.DictReader(io.StringIO(visit.get("/conflicts.csv", field="privileged").text))
-    assert {row[f"{one} tag:privileged by"] for one in "ab"} == {"ada", "bo"}
-    overlay = archive(visit, tool="relativity", format="csv").read("overlay.csv").decode("utf-8-sig")
-    rows = {one["DOCID"]: one for one in csv.DictReader(io.StringIO(overlay))}
-    for doc_id in ("lease", "'=lease", "letter", "lease/copy"):
-        assert [rows[doc_id][name] for name in names] == in_words(doc_id)
 
 
 def test_every_export_says_what_made_it(visit: Visit) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import nearkin.spark
 from cut_off import CutOff, Cutting
-from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.errors import OutputExistsError, ResumeError
 from nearkin.options.pairs import PairOptions
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
@@ -105,42 +105,6 @@ def test_a_run_of_two_languages_goes_on(spark, corpus, tmp_path):
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("right", "options", "rule"),
-    [
-        (["id"], {}, r"^text: .*column of the right data frame \(id\)\. Got: 'text'"),
-        (["id", "text"], {"text": "body"}, r"^text: .*the left data frame \(id, text\)\. Got: 'body'"),
-        (["text"], {"id": "id"}, r"^id: .*the right data frame \(text\)\. Got: 'id'"),
-        (["id", "text", "1 AS id"], {}, r"names of a data frame must be unique\. Got 'id' twice"),
-        (["id", "7 AS text"], {}, "the right data frame: the text must be a column of strings.* holds int32"),
-        (["id", "interval '1-2' year to month AS text"], {}, "Column 'text' has the type interval year to month"),
-        (["id", "text"], {}, r"Both data frames are the same.* nearkin\.spark\.dedup"),
-        (["text"], {"work": None}, r"^work: .*given with master spark://"),
-    ],
-)
-def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tmp_path):
-    left = spark.range(3).selectExpr("id", "'some text' AS text")
-    with pytest.raises(NearkinError, match=rule):
-        nearkin.spark.similar_pairs(left, left.selectExpr(*right), **{"work": tmp_path / "work"} | options)
-    assert not (tmp_path / "work").exists()
-
-
-@pytest.mark.parametrize(
-    ("right", "kind", "rule"),
-    [
-        ("SELECT id % 4 AS id, string(id) AS text FROM range(0, 10, 1, 1)", ParameterError,
-         r"in column 'id' of the right data frame 6 are repeated: row 5 has the id of row 1\. Choose another"),
-        ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame has no documents"),
-        ("SELECT id, if(id < 5, '', raise_error('too many')) AS text FROM range(9)", NearkinError, "too many"),
-    ],
-)  # fmt: skip
-def test_rows_that_are_refused(right, kind, rule, spark, tmp_path):
-    left = spark.createDataFrame(pa.table({"id": [1, 2], "text": PROSE[:2]}))
-    with pytest.raises(kind, match=rule) as caught:
-        nearkin.spark.similar_pairs(left, spark.sql(right), id="id", work=tmp_path / "work")
-    assert "Traceback" not in str(caught.value)
 
 
 def test_importing_is_quick():

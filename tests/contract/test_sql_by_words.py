@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contract.asking import asking, failed
+from contract.asking import asking
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import install
@@ -151,35 +151,6 @@ def test_sets_are_compared_as_in_python(collection, ask):
         found = ask("SELECT @n_common(%s, %s), @jaccard(%s, %s)", *(2 * (bytes(rows[i][0]), bytes(rows[j][0]))))
         assert found == [(n_both, jaccard(sets[i], sets[j]))]
     assert ask("SELECT @jaccard(''::bytea, ''::bytea), @n_common(NULL, ''::bytea)") == [(1.0, None)]
-
-
-@pytest.mark.parametrize(
-    ("call", "code", "said", "hint"),
-    [
-        ("similar_by_jaccard('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        (
-            "similar_by_jaccard(NULL)",
-            "22023",
-            "similar_by_jaccard takes the id of a document",
-            "similar_by_jaccard('ID')",
-        ),
-        ("similar_by_jaccard('f3', 0)", "22023", "Got 0 instead", "0.5"),
-        ("similar_by_jaccard('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
-        ("near_duplicates('f3', 'bits')", "22023", "'jaccard' or 'letters'. Got 'bits'", "'letters', 0.05"),
-        ("n_common('abc', '12345678')", "22023", "Sets of 3 and 8 bytes", "shingles.hashes"),
-        (
-            "group_of_documents",
-            "55000",
-            "no stored groups by Jaccard similarity with a threshold of 0.5",
-            "nearkin groups",
-        ),
-    ],
-)
-def test_what_makes_no_sense_is_refused_with_a_hint(collection, ask, call, code, said, hint):
-    told = failed(ask, f"SELECT * FROM @{call}")
-    assert told[0] == code
-    assert said in told[1]
-    assert hint in told[2]
 
 
 def test_a_text_without_words_is_like_its_equals(collection, ask):

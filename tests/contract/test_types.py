@@ -30,18 +30,10 @@ def ask(matter: nearkin.Collection) -> None:
 """
 BAD = {
     'nearkin.dedup(["a"], measure="jacard")': '"measure"',
-    'nearkin.dedup(["a"], group="components")': '"group"',
-    'nearkin.dedup(["a"], preset="fine-web")': '"preset"',
     'nearkin.dedup(["a"], drop="all")': '"drop"',
     'nearkin.dedup(["a"], treshold=0.8)': '"treshold"',
     'nearkin.dedup(["a"], threshold="0.8")': '"threshold"',
     'nearkin.spark.dedup(None, drop="either")': '"drop"',
-    'nearkin.spark.dedup_result(None, measure="jacard")': '"measure"',
-    'nearkin.sign(["a"], method="md5")': '"method"',
-    'nearkin.pairs(["a"], ["b"], method="fast")': '"method"',
-    'nearkin.neighbours("a", equal="none")': '"equal"',
-    'nearkin.audit("a", measure="bits")': '"measure"',
-    'nearkin.plan(["a"]).methods': '"methods"',
     'nearkin.StreamDeduplicator().add(["a"], "a text")': '"add"',
     'nearkin.Collection.open("matter").similar("a", measure="bits")': '"measure"',
     'ReadingRules(on_error="ignore")': '"on_error"',

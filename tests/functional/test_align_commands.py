@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -89,22 +88,6 @@ def test_every_format_gives_the_same_table(texts, tmp_path):
         train(tmp_path / name, *options, out=tmp_path / "other.table")
         assert (tmp_path / "other.table").read_bytes() == expected, name
         (tmp_path / "other.table").unlink()
-
-
-def test_files_may_be_packed_or_in_other_encodings(texts, tmp_path):
-    german, english = texts
-    train(german, english, out=tmp_path / "a.table")
-    packed = tmp_path / "packed.de.gz"
-    packed.write_bytes(gzip.compress(german.read_bytes()))
-    wide = tmp_path / "wide.en"
-    wide.write_bytes(english.read_text().replace("\n", "\r\n").encode("utf-16"))
-    train(packed, wide, out=tmp_path / "b.table")
-    assert (tmp_path / "a.table").read_bytes() == (tmp_path / "b.table").read_bytes()
-    packed.write_bytes(packed.read_bytes()[:-9])
-    assert "packed.de.gz and" in refused(tmp_path, packed, english, code=13)
-    assert "the gzip stream is truncated" in refused(tmp_path, packed, english, "--on-error", "skip-documents", code=13)
-    told = json.loads(train(packed, english, "--on-error", "skip", out=tmp_path / "c.table")[0])
-    assert [one["problem"] for one in told["damaged_files"]] == ["the gzip stream is truncated"]
 
 
 def refused(tmp_path: Path, *arguments: object, code: int) -> str:

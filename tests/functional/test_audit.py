@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_done, nearkin_here, run_here, write_jsonl
-from nearkin.errors import SourceError
-from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.stages.search.linking import SkewedRuns
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.dedup.regrouping import regroup
-from nearkin.workflows.families.files import families_files
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.resources import Resources
 from oracles.brute_force import Collection
 from oracles.texts import versions
 
@@ -152,20 +145,6 @@ def test_a_regrouped_run(documents, lossy, tmp_path):
     assert "Jaccard ≥ 0.75" in audited.pairs
 
 
-def test_families(documents, files, tmp_path):
-    families_files(
-        ReadingRequest(inputs=files),
-        tmp_path / "out",
-        DedupOptions(threshold=0.8, shingle="words:3"),
-        delivery=Delivery(report=False),
-        resources=Resources(2),
-    )
-    audited = audit(tmp_path / "out", EVERYTHING)
-    assert audited.what == f"nearkin families, {tmp_path / 'out'}"
-    truth = true_pairs(documents, threshold=0.8, shingle="words:3", measure="jaccard")
-    assert missed_pairs(audited) == truth - stored_pairs(tmp_path / "out")
-
-
 def test_against_another_collection(documents, tmp_path):
     """Ids are repeated in both, and texts too."""
     both = [{**one, "id": "same" if i % 10 == 0 else one["id"]} for i, one in enumerate(documents)]
@@ -204,30 +183,6 @@ def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-def test_inputs_that_changed(files, tmp_path, monkeypatch):
-    path = Path(shutil.copy(files[0], tmp_path / "in.jsonl"))
-    text = path.read_text()
-    run_here([str(path)], tmp_path / "out", **LOSSY)
-    audit(tmp_path / "out", EVERYTHING)
-    path.write_text(text + "\n")
-    with pytest.raises(SourceError, match=r"in\.jsonl has changed"):
-        audit(tmp_path / "out")
-    path.write_text(text[:-3] + text[-3:].swapcase().replace('"', "'"))
-    os.utime(path)
-    with pytest.raises(SourceError, match="has changed"):
-        audit(tmp_path / "out")
-    path.unlink()
-    with pytest.raises(SourceError, match="does not exist"):
-        audit(tmp_path / "out")
-    path.write_text(text)  # the same bytes again
-    audit(tmp_path / "out")
-    monkeypatch.chdir(tmp_path)
-    run_here(["in.jsonl"], tmp_path / "relative", **LOSSY)
-    monkeypatch.chdir("/")
-    with pytest.raises(SourceError, match=r"in\.jsonl does not exist in /"):
-        audit(tmp_path / "relative")
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

@@ -78,28 +78,6 @@ def test_a_bad_line_is_counted_and_the_others_are_right_or_stops_the_run(tmp_pat
     assert sum(manifest["problems"].values()) == 1
 
 
-def test_a_repeated_id(tmp_path):
-    records = [
-        *TWINS,
-        {"id": "a", "text": "something else altogether, of five words and more"},
-        {"id": "c", "text": "c"},
-    ]
-    path = write_jsonl(tmp_path / "in.jsonl", records)
-    assert dedup(path, tmp_path).code == 0
-    documents = pq.read_table(tmp_path / "out/documents.parquet")
-    assert documents["id"].to_pylist() == ["a", "b", "a", "c"]
-    names = documents["name"].to_pylist()
-    assert names == ["a", "b", f"a ({path}:3)", "c"]
-    assert verdicts(tmp_path)["a"] == "near-duplicate"
-    assert verdicts(tmp_path)[names[2]] == "unique"  # no text is lost for its name
-    (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
-    assert problem["line"] == 3
-    assert "'a'" in problem["problem"]
-    assert f"{path}:1" in problem["problem"]
-    refused = nearkin_here("dedup", path, "--out", tmp_path / "other", "--on-error", "stop", "-q")
-    assert_refused(refused, 4, f"{path}:3", "'a'", f"{path}:1")
-
-
 def test_files_without_text_among_texts(tmp_path):
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -164,20 +142,12 @@ def test_nul_and_other_controls(tmp_path):
 WRONG_OPTIONS = [
     (["--threshold", "1.5"], "and <= 1. Got: 1.5"),
     (["--threshold", "80"], "80 percent is 0.8"),
-    (["--threshold", "70%"], "70%"),
-    (["--threshold", "nan"], "threshold"),
     (["--threshold", "0.0001", "--recall", "0.9999"], "recall"),
     (["--shingle", "words:65"], "1 to 64"),
-    (["--shingle", "foo"], "words:N, chars:N or code:N"),
     (["--measure", "cosine"], MEASURE_NAMES),
-    (["--keep", "best"], "longest, shortest, first"),
-    (["--normalise", "stem"], "nfkc, case, arabic"),
     (["--memory", "1KB"], "--memory: must be at least 256MiB. Got: '1KB'"),
-    (["--max-unreadable", "50"], "--max-unreadable"),
-    (["--max-document-size", "0"], "--max-document-size: must"),
     (["--resume", "--overwrite"], "excludes 'overwrite'"),
     (["--encoding", "klingon"], "klingon"),
-    (["--encoding", "punycode"], "punycode"),
 ]
 
 
@@ -190,33 +160,6 @@ def test_options_that_break_their_rule(tmp_path, options, words):
     assert "parameter" not in ended.err
     assert not (tmp_path / "out/manifest.json").exists()
     assert not list(tmp_path.glob("out/*"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            ["families", "IN", "--out", "OUT", "--memory", "0.1GiB"],
-            "--memory: must be at least 256MiB. Got: '0.1GiB'",
-        ),
-        (["sign", "IN", "--out", "OUT", "--bits", "12"], "--bits: must be a multiple of 8 from 8 to 1024. Got: 12"),
-        (
-            ["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"],
-            "--seed: has no effect",
-        ),
-        (
-            ["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"],
-            "--target: must be a language other",
-        ),
-        (["info", "postgres://host:port/database"], "COLLECTION: must be a directory, or postgresql://"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_messages_name_options(tmp_path, arguments, words):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    ended = nearkin_here(*({"IN": path, "OUT": tmp_path / "out"}.get(one, one) for one in arguments))
-    assert_refused(ended, 2, words)
-    assert "parameter" not in ended.err
 
 
 def test_as_json_the_error_is_an_object(tmp_path):

@@ -86,29 +86,6 @@ def test_a_document_is_stored_by_the_service(served: Served, tmp_path: Path, mon
     nearkin_done("check", served.place, "draft.txt", code=10)
 
 
-@pytest.mark.parametrize(
-    ("more", "code", "said"),
-    [
-        (("--token-file", "wrong"), 7, "The token is missing or wrong"),
-        ((), 2, "NEARKIN_TOKEN"),
-        (("--token-file", "right", "--store", "--id", " "), 2, "not blank"),
-        (("--token-file", "right", "--encoding", "nonsense"), 2, "nonsense"),
-        (("--token-file", "right", "--jsonl"), 2, "--server: excludes 'jsonl'"),
-    ],
-)
-def test_what_goes_wrong_is_said(
-    more: tuple[str, ...], code: int, said: str, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NEARKIN_TOKEN", raising=False)
-    Path("a.txt").write_bytes(LEASE.encode() + b"\xe9")
-    Path("wrong").write_text("w" * 40, "utf-8")
-    Path("wrong").chmod(0o600)
-    given = [served.token_file if one == "right" else one for one in more]
-    answer = nearkin_here("check", "a.txt", "--server", served.url, *given)
-    assert (answer.code, said in answer.err) == (code, True), answer.err
-
-
 def test_no_service_and_no_url(served: Served, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LEASE, "utf-8")
     for url, code in (

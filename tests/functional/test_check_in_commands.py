@@ -6,8 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_done, nearkin_here, write_jsonl
@@ -77,20 +75,6 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
         if parts["containing_texts"] == parts["parts"] == 0:
             said = "parts may be missed none of the word 5-grams is in the sample"
         assert re.search(said, " ".join(shown.out.split()))
-
-
-def test_a_table_is_refused_with_what_to_do(repository, tmp_path):
-    table = tmp_path / "kb.parquet"
-    pq.write_table(pa.table({"id": ["1"], "text": ["A note about kites."]}), table)
-    refused = check(repository, table)
-    assert (refused.code, "--format" in refused.err) == (3, False)
-    assert "a table of documents, not one document. To check its rows, write them as JSON Lines" in refused.err
-    for command in (["similar", repository, "--file", table], ["compare", table, table]):
-        refused = nearkin_here(*command)
-        assert (refused.code, "a table of documents, not one document." in refused.err) == (3, True)
-        assert "nearkin check" not in refused.err
-    other = nearkin_here("check", repository, "-", "--jsonl", stdin=b'{"id": "a", "body": "A note."}')
-    assert "no such column: the object has no key 'text'; name the key of the texts with --text" in other.out
 
 
 def test_attachments_that_are_not_checked_are_listed_and_can_be_checked(repository, tmp_path, monkeypatch):

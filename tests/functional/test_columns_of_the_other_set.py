@@ -13,13 +13,7 @@ import pytest
 import nearkin
 from functional.conftest import nearkin_done, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import MissingColumnError, ParameterError, ResumeError
-from nearkin.options.dedup import DedupOptions, Delivery
-from nearkin.runs.run import JobRun
-from nearkin.workflows.dedup import job
-from nearkin.workflows.dedup.files import dedup_files
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.resources import Resources
+from nearkin.errors import MissingColumnError, ParameterError
 
 PROSE = Prose(5)
 TEXTS = [PROSE.text(40) for _ in range(8)]
@@ -65,23 +59,3 @@ def test_in_python(files):
     for mine, theirs in (files, (PAGES, ITEMS)):
         with pytest.raises(MissingColumnError, match=r"^right_text: .*'prompt'"):
             nearkin.pairs(mine, theirs, right_text="prompt")
-
-
-def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
-    def run(*columns: str, **given: bool) -> object:
-        request = ReadingRequest(inputs=[str(files[0])])
-        return dedup_files(
-            request, tmp_path / "out", DedupOptions(), against=request.of_other_set([str(files[1])], *columns),
-            delivery=Delivery(report=False, **given), resources=Resources(1),
-        )  # fmt: skip
-
-    with monkeypatch.context() as patched:
-        patched.setattr(job, "verify_all", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            run("question")
-    assert JobRun(tmp_path / "out").is_unfinished
-    with pytest.raises(ResumeError, match="against_text was question and is now answer"):
-        run("answer", resume=True)
-    with pytest.raises(ResumeError, match="against_id was not given and is now qid"):
-        run("question", "qid", resume=True)
-    run("question", resume=True)

@@ -60,29 +60,6 @@ def test_as_a_page_and_as_json(files, tmp_path) -> None:
     assert files[0].read_text() == OLD
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["old.txt"], 2, "Got 1 name"),
-        (["old.txt", "nothing.txt"], 3, "No such file"),
-        (["folder", "old.txt"], 2, "To compare two documents of the collection"),
-        (["postgresql://ada:secret@localhost/matters", "a"], 2, "To compare two documents of the collection"),
-        (["folder", "a", "b", "--encoding", "latin-1"], 2, "--encoding is for two files"),
-        (["old.txt", "new.txt", "--version-a", "1"], 2, "--version-a"),
-        (["old.txt", "binary"], 3, "binary"),
-    ],
-)
-def test_what_cannot_be_compared(arguments, code, words, files, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("folder").mkdir()
-    Path("binary").write_bytes(b"\x00\xff" * 100)
-    ended = nearkin_here("compare", *arguments)
-    ended.assert_clean()
-    assert ended.code == code, ended.err
-    assert words in ended.err
-    assert "secret" not in ended.err
-
-
 def shingles(text: str, n: int) -> set[tuple[str, ...]]:
     words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKC", text).lower())
     length = min(n, len(words))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_done, nearkin_json, write_jsonl
@@ -58,23 +56,6 @@ def test_more_than_100_changes_are_only_shown(matter, tmp_path) -> None:
     assert tags(matter)[0]["n_documents"] == 100
 
 
-def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
-    nearkin_done("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
-    nearkin_done("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
-    nearkin_done("tags", matter, "--out", tmp_path / "tags.csv", "-q")
-    rows = list(csv.DictReader((tmp_path / "tags.csv").open()))
-    assert [(row["doc_id"], row["field"], row["value"], row["by"]) for row in rows] == [
-        ("d000", "responsive", "yes", "ada"), ("d001", "responsive", "yes", "ada"),
-    ]  # fmt: skip
-    for name in ("log.parquet", "log.jsonl", "log.csv"):
-        nearkin_done("log", matter, "--out", tmp_path / name, "-q")
-    table = pq.read_table(tmp_path / "log.parquet")
-    assert table["subject"].to_pylist() == ["d000", "d001", "d000"]
-    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 3
-    nearkin_done("log", matter, "--out", tmp_path / "log.csv", code=5)
-    nearkin_done("log", matter, "--out", tmp_path / "log.txt", code=2)
-
-
 def test_a_purge_needs_yes(matter) -> None:
     shown = nearkin_done("purge", matter, "d000", code=2)
     assert "would erase, texts  1  of 1 documents: d000\n" in shown.out
@@ -89,23 +70,6 @@ def test_a_purge_needs_yes(matter) -> None:
 
 
 # -- values of a table, removal and purge from files ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "more", "code", "message"),
-    [
-        ("id,v\nd000,1\nd000,2\n", [], 3, "'d000' has two values in 'v': '1' and '2'"),
-        ("id,v\nnope,1\n", [], 3, "There is no document 'nope'"),
-        ("id,v\nd000,1\n", ["d001"], 2, "--value: excludes DOC_ID"),
-    ],
-)
-def test_wrong_tables_change_nothing(matter, tmp_path, text, more, code, message) -> None:
-    (tmp_path / "v.csv").write_text(text)
-    assert (
-        message in nearkin_done("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code).err
-    )
-    assert "FIELD alone" in nearkin_done("tag", matter, "f=1", "--from", tmp_path / "v.csv", "--value", "v", code=2).err
-    assert tags(matter) == []
 
 
 def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_path) -> None:
@@ -125,21 +89,6 @@ def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_p
     assert "removed documents. It cannot be undone" in nearkin_done("undo", matter, "1", code=2).err
     assert "--text-only" in nearkin_done("undo", matter, "1", code=2).err
     nearkin_done("fsck", matter, "-q")
-
-
-def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
-    file = tmp_path / "ids.csv"
-    file.write_bytes("name,custodian\nd000,Zoë\n".encode("cp1252"))
-    given = "--from", file, "--id", "name"
-    assert "repeat the command and add --encoding cp1252" in " ".join(
-        nearkin_done("untag", matter, "who", *given, code=3).err.split()
-    )
-    given += "--encoding", "cp1252"
-    nearkin_done("tag", matter, "who", *given, "--value", "custodian")
-    assert "who=Zoë" in nearkin_done("show", matter, "d000").out
-    nearkin_done("tag", matter, "hot", *given)
-    assert "remove the tag who, 1 document" in nearkin_done("untag", matter, "who", *given).out
-    assert "erased, texts  1  of 1 documents: d000" in nearkin_done("purge", matter, *given, "--yes").out
 
 
 def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
@@ -181,18 +130,3 @@ def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
     assert (tmp_path / "log.docx").read_bytes()[:2] == b"PK"
     told = nearkin_json("privilege-log", matter, "--limit", "1")
     assert (told["n_found"], [one["id"] for one in told["documents"]]) == (10, ["d000"])
-
-
-def test_lists_as_files_have_what_reviewers_set(matter, tmp_path) -> None:
-    nearkin_done("tag", matter, "responsive=yes", "d001", "d002", "--by", "ada")
-    nearkin_done("tag", matter, "responsive=no", "d003", "--by", "ada")
-    nearkin_done("decide", matter, "--note", "d001", "see page 3", "--by", "ada")
-    out = tmp_path / "list.parquet"
-    for command in (["similar", matter, "d000"], ["search", matter, "rent"], ["groups", matter]):
-        nearkin_done(*command, "--out", out, "--overwrite")
-        rows = {row["doc_id"]: row for row in pq.read_table(out).to_pylist()}
-        assert (rows["d001"]["tag:responsive"], rows["d001"]["note by"]) == ("yes", "ada"), command
-        assert (rows["d003"]["tag:responsive by"], rows["d004"]["tag:responsive"]) == ("ada", None), command
-    nearkin_done("conflicts", matter, "--tag", "responsive", "--out", out, "--overwrite")
-    (row,) = pq.read_table(out).to_pylist()
-    assert (row["id_a"], row["a tag:responsive"], row["b tag:responsive"]) == ("d003", "no", "yes")

@@ -62,41 +62,6 @@ def dedup(files, out: Path, *arguments: object):
     return nearkin_here("dedup", train, "--against", items, "--out", out, *arguments)
 
 
-def test_what_contains_an_item_is_dropped(files, tmp_path):
-    train, items = benchmark()
-    ended = dedup(
-        files, tmp_path / "out", "--drop", "containing", "--threshold", "0.6", "--recall", "0.999999", "--write-kept"
-    )
-    assert ended.code == 0
-    shares = {
-        (doc_id, item): len(grams(text, 5) & grams(of_item, 5)) / len(grams(of_item, 5))
-        for doc_id, text in train.items()
-        for item, of_item in items.items()
-        if grams(of_item, 5)
-    }
-    truth = {pair: share for pair, share in shares.items() if share >= 0.6}
-    found = dropped(tmp_path / "out")
-    assert found.keys() == {doc_id for doc_id, _ in truth}
-    assert len(found) > 20
-    for doc_id, (item, share) in found.items():
-        assert share == truth[doc_id, item] == max(truth.get((doc_id, other), 0) for other in items)
-    kept = [json.loads(line)["id"] for line in (tmp_path / "out/kept/train.jsonl").read_text().splitlines()]
-    assert kept == [doc_id for doc_id in train if doc_id not in found]
-    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out/against.parquet").to_pylist()}
-    for item in items:
-        n_documents = sum(1 for _, other in truth if other == item)
-        assert rows[item]["n_documents"] == n_documents
-        expected = "match" if n_documents else "too short" if not grams(items[item], 5) else "no match"
-        assert rows[item]["result"] == expected
-        assert not n_documents or (rows[item]["most_similar"], item) in truth
-    n_short = sum(not grams(text, 5) for text in items.values())
-    assert n_short >= sum(row["result"] == "too short" for row in rows.values())
-    said = " ".join(ended.out.split())
-    assert f"other set 60 {sum(row['result'] == 'match' for row in rows.values())} with a match" in said
-    assert f"too short in the other set {n_short} " in said
-    assert "too short in the other set" in (tmp_path / "out/report.html").read_text()
-
-
 def test_a_short_item_with_a_match_still_counts_as_not_found_inside_longer_documents(tmp_path):
     longer = "Sorry, the page not found on this server may have moved to another place."
     train = write_jsonl(tmp_path / "w.jsonl", [{"id": "t1", "text": "Page not found."}, {"id": "t2", "text": longer}])

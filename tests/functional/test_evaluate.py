@@ -196,32 +196,6 @@ def test_documents_without_a_group(tmp_path: Path, suffix: str) -> None:
     assert (told["total"]["n_reported"], told["total"]["n_true"], told["n_true"]) == (2, 1, 2)
 
 
-def test_two_sets_with_the_same_ids(tmp_path: Path) -> None:
-    story = "the tenant pays the rent of the house on the first day of each month"
-    left = nearkin.sign([("1", story), ("2", "soup and bread are served in the hall at noon")], bits=64)
-    right = nearkin.sign([("1", story), ("2", story)], bits=64)
-    near = tmp_path / "near.parquet"
-    nearkin.neighbours(left, against=right, distance=0, out=near)
-    table = tmp_path / "pairs.csv"
-    table.write_text("left_id,right_id\n1,1\n1,2\n")
-    for place in (near, table):
-        (told,) = nearkin.evaluate(place, {"x": ["1", "2"], "y": ["1", "1"]}).manifest["evaluations"]
-        assert (told["total"]["n_reported"], told["total"]["n_true"], told["n_true"]) == (2, 1, 2)
-        with pytest.raises(SourceError):
-            nearkin.evaluate(place, {"id": ["1", "2"], "group": ["x", "x"]})
-
-
-def test_inputs_are_never_replaced(tmp_path: Path) -> None:
-    near, truth = tmp_path / "near.csv", tmp_path / "truth.csv"
-    near.write_text("id_a,id_b\na,b\n")
-    truth.write_text("x,y\na,b\n")
-    before = near.read_bytes(), truth.read_bytes()
-    for place in (near, truth):
-        with pytest.raises(ParameterError):
-            nearkin.evaluate(near, truth, out=place, overwrite=True)
-    assert (near.read_bytes(), truth.read_bytes()) == before
-
-
 def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path) -> None:
     """Documents of both sets are called d0, d1, …; the other set has copies of the first, and none of its own."""
     left, right = _texts(0), _texts(0)[::2] + [(f"d{i}", *one[1:]) for i, one in enumerate(_texts(0)[:4], 90)]

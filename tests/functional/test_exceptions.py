@@ -95,20 +95,6 @@ def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path
     assert counts[0] == counts[1]
 
 
-def test_a_run_of_records_has_exceptions_too(tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "It was"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
-    nearkin_done("dedup", tmp_path / "in.jsonl", "--out", tmp_path / "out", "-q", "--no-report")
-    with (tmp_path / "out/exceptions.csv").open(newline="") as file:
-        found = [(one["id"], one["exception"], one["sentence"]) for one in csv.DictReader(file)]
-    assert found == [
-        ("b", "no such column", "the object has no key 'text'"),
-        ("c", "empty", "no text was found in it"),
-    ]
-    (tmp_path / "whole.jsonl").write_text('{"id": "a", "text": "It was"}\n')
-    nearkin_done("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report")
-    assert not (tmp_path / "none/exceptions.csv").exists()
-
-
 def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     (tmp_path / "note.txt").write_text(f"{FIRST} {FIRST}")
     right = ("--right", tmp_path / "note.txt")

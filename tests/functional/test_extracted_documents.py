@@ -127,24 +127,6 @@ def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     assert "has no columns" in " ".join(bad.err.split())
 
 
-def test_a_file_by_its_content_a_glob_and_a_format_for_all(case, tmp_path):
-    other = tmp_path / "in"
-    other.mkdir()
-    (other / "nameless").write_bytes(make.pdf([A]))
-    (other / "b.json").write_bytes(make.docx([A]))
-    (other / "mail").write_bytes(b"From: a@b.org\nSubject: x\n\nIt was a dark and stormy night, all in all.\n")
-    done = nearkin_done("dedup", other / "nameless", "--out", tmp_path / "one")
-    assert "read as a document (recognised by its content: pdf)" in " ".join(done.err.split() + done.out.split())
-    assert rows_of(tmp_path / "one")[str(other / "nameless")]["kind"] == "pdf"
-    nearkin_done("dedup", f"{case}/*.pdf", "--out", tmp_path / "glob", "--max-unreadable", "60%")
-    nearkin_done("dedup", other, "--out", tmp_path / "all", "--format", "eml")
-    assert {one: row["kind"] for one, row in rows_of(tmp_path / "all").items()} == {
-        "nameless": "pdf", "b.json": "docx", "mail": "eml",
-    }  # fmt: skip
-    refused = nearkin_here("dedup", case / "a.pdf", "--out", tmp_path / "raw", "--format", "file")
-    assert "this is a PDF file" in " ".join(refused.err.split())
-
-
 def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):
     offer, plan, other = (make.docx([PROSE.text(70)]) for _ in range(3))
     signature = b"-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n"

@@ -13,7 +13,6 @@ import pytest
 from functional.conftest import FAST, Ended, nearkin_done, nearkin_here, results, write_jsonl
 from nearkin.runs.run import RESUME_HINT
 
-FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
 COLUMNS = [
     "family", "family_size", "role", "principal", "id", "name", "row", "source", "line", "similarity",
     "containment_in_principal",
@@ -131,25 +130,6 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(
     nearkin_done(*arguments, "-q", code=5)
     nearkin_done(*arguments, "-q", "--resume")
     assert results(tmp_path / "out") == results(contracts)
-
-
-def test_a_file_that_changed_is_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nearkin.workflows.families import files
-
-    folder = tmp_path / "room"
-    folder.mkdir()
-    for name in "ab":
-        (folder / f"{name}.txt").write_text(f"{FAST} {name}", encoding="utf-8")
-    read_again = files.read_originals
-
-    def changed(*arguments: object) -> object:
-        (folder / "a.txt").write_text("something else", encoding="utf-8")
-        return read_again(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(files, "read_originals", changed)
-    ended = nearkin_here("families", folder, "--out", tmp_path / "out", "-q")
-    assert ended.code == 3
-    assert "changed while it was read" in ended.err
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:

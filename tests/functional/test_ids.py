@@ -93,25 +93,6 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     assert (f"repeated ids: <bdi>{n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
-@pytest.mark.parametrize(
-    ("more", "ids"),
-    [
-        ({"more.jsonl": '{"text": "no id at all"}\n'}, [*IDS, None]),
-        ({"more.jsonl": '{"id": "x", "text": "a string"}\n'}, [*map(str, IDS), "x"]),
-        ({"more.jsonl": '{"id": null, "text": "no id here"}\n'}, [*IDS, None]),
-        ({"more/a.txt": "a file is called after its name"}, [*map(str, IDS), "a.txt"]),
-    ],
-    ids=["without a column of ids", "strings", "without an id", "files"],
-)
-def test_one_rule_for_several_inputs(tmp_path, more, ids):
-    ((name, content),) = more.items()
-    path = tmp_path / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(content)
-    given = path.parent if path.suffix == ".txt" else path
-    assert documents_of(written(tmp_path, "jsonl"), given)["id"].to_pylist() == ids
-
-
 def test_each_column_against_another_collection_has_the_type_of_what_it_holds(tmp_path):
     other = write_jsonl(tmp_path / "other.jsonl", [{"id": "x", "text": FAST}, {"text": TEXTS[3]}, {"text": TEXTS[3]}])
     documents = documents_of(written(tmp_path, "jsonl"), "--against", other)

@@ -37,14 +37,3 @@ def test_the_numbers_are_those_of_a_collection(tmp_path: Path) -> None:
     assert sum(len(one["sample_keys"]) for one in lines) > 5
     assert [one["problem"] is None for one in lines] == [True] * 4 + [False, True]
     assert [one["line"] for one in lines] == [1, 2, 3, 4, 5, 6]
-
-
-def test_a_table_is_for_people(tmp_path: Path) -> None:
-    documents = written(tmp_path)
-    shown = nearkin_done("index", documents).out.splitlines()
-    assert shown[0].split()[-1] == "id"
-    assert [line.split()[-1] for line in shown[1:5]] == ["d0", "d1", "d2", "d3"]
-    assert "no such column: the object has no key 'text'" in shown[5]
-    assert "index" in nearkin_done("index", documents, "--index", "nonsense", code=2).err
-    nearkin_done("index", documents, "--on-error", "stop", code=4)
-    nearkin_done("index", documents, "--max-unreadable", "1%", code=4)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_done, nearkin_here, nearkin_json
+from functional.conftest import nearkin_done, nearkin_here
 from generator import office_files as make
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.ocr import FOLDERS
@@ -67,23 +67,6 @@ def test_without_the_option_an_exception_names_it(case, tmp_path):
     lines = (out / "exceptions.csv").read_text().splitlines()[1:]
     assert len(lines) == 2
     assert all("image only" in line and "use --ocr LANGUAGES" in line for line in lines)
-
-
-@needs_english
-def test_a_collection_counts_what_was_recognised(case, tmp_path):
-    matter, some = tmp_path / "matter", ("--max-unreadable", "100%")
-    nearkin_done("add", matter, case, *some)
-    assert len(nearkin_json("exceptions", matter)["exceptions"]) == 2
-    nearkin_done("add", matter, case, "--ocr", "eng")
-    assert nearkin_json("exceptions", matter)["exceptions"] == []
-    assert "extracted from files 3 2 by OCR" in flat(nearkin_here("info", matter).out)
-    again = nearkin_here("add", matter, case, *some)  # the same bytes gave a text before
-    assert again.code == 0, again.err
-    assert nearkin_json("info", matter)["n_by_ocr"] == 2
-    assert nearkin_here("check", matter, case / "photo.png").code not in (0, 10, 11)
-    nearkin_done("check", matter, case / "scan.pdf", "--ocr", "eng", code=10)
-    found = nearkin_done("similar", matter, "--file", case / "photo.png", "--ocr", "eng", "--json")
-    assert "photo.png" in found.out
 
 
 def test_without_language_data_nothing_begins(case, tmp_path):

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import nearkin
 from functional.conftest import nearkin_done, nearkin_here, write_jsonl
-from nearkin.errors import OutputError, ParameterError
 
 RENT = "The rent of {} crowns is due on the first day of each month, to the owner of the house, in cash."
 INPUT = "is one of the inputs"
@@ -53,16 +51,11 @@ def files_in(place: Path) -> Files:
 ARE_INPUTS = {
     "missed": "audit run --out ./v.jsonl",
     "verified": "neighbours sig --verify jaccard:.7 --out v.jsonl",
-    "verified against": "neighbours sig --against other --verify jaccard:.7 --out w.jsonl",
     "signatures": "neighbours sig --out sig",
-    "passages": "sign v.jsonl --ignore passages --out passages",
-    "passages that do not count": "statistics v.jsonl --ignore passages --out passages",
     "file": "similar matter --file w.jsonl --out w.jsonl",
     "checked": "check matter w.jsonl --out w.jsonl",
     "kept": "check matter w.jsonl --jsonl --store --only-new --kept w.jsonl",
     "compared": "compare p.html w.jsonl --out p.html",
-    "compared with a file": "compare matter d0 --file p.html --out p.html",
-    "labels": "conflicts matter w.jsonl --out w.jsonl",
 }
 
 
@@ -85,12 +78,8 @@ ARE_INSIDE = {
     "new file in the run": ("audit run --out run/missed.tsv", "is a run"),
     "database": ("compare matter d0 d1 --out matter/new.html", "is a collection"),
     "list": ("list matter --out matter/x.csv", "is a collection"),
-    "signatures": ("sign v.jsonl --out matter/nearkin.sqlite", "is a collection"),
     "kept": ("check matter w.jsonl --jsonl --store --only-new --kept matter/x", "is a collection"),
     "run": ("dedup v.jsonl --out matter/x", "is a collection"),
-    "form groups": ("families matter --out matter/x", "is a collection"),
-    "two corpora": ("pairs --left v.jsonl --right w.jsonl --out matter/x", "is a collection"),
-    "regrouped": ("regroup run --threshold .9 --out matter/x", "is a collection"),
 }
 
 
@@ -133,13 +122,3 @@ def test_other_files_are_replaced(name: str, place: Path) -> None:
     for file in ("missed.tsv", "d0.csv"):
         Path(file).write_text("old", "utf-8")
     nearkin_done(*ARE_WRITTEN[name].split(), "--overwrite")
-
-
-def test_python_refuses_the_same(place: Path) -> None:
-    before = files_in(place)
-    with pytest.raises(ParameterError, match=INPUT):
-        nearkin.neighbours("sig", verify="jaccard:.7", out="v.jsonl", overwrite=True)
-    for job in (nearkin.dedup, nearkin.families, nearkin.sign):
-        with pytest.raises(OutputError, match="is a collection"):
-            job("v.jsonl", out="matter/x", overwrite=True)
-    assert files_in(place) == before

@@ -176,19 +176,6 @@ def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     assert part["low"] <= told["recall"] <= part["high"]
 
 
-def test_the_audit_refuses_what_has_changed(corpus, tmp_path):
-    own = translated_corpus(tmp_path, n=40, seed=5)
-    nearkin("pairs", *sides(own), "--quiet", "--out", tmp_path / "out")
-    kept = own.right.read_bytes()
-    pq.write_table(pa.table({"id": ["a"], "text": ["b"]}), own.right)
-    assert "has changed" in nearkin("audit", tmp_path / "out", code=3)[1]
-    own.right.unlink()
-    assert "does not exist" in nearkin("audit", tmp_path / "out", code=3)[1]
-    own.right.write_bytes(kept)
-    (tmp_path / "out" / "pairs.parquet").write_bytes(b"nothing")
-    assert "Traceback" not in nearkin("audit", tmp_path / "out", code=5)[1]  # the same bytes, written anew
-
-
 def test_articles_and_the_links_between_editions(corpus, tmp_path):
     """Two dumps: every article links to its own translation, but for two that link to another one."""
     left, right = tmp_path / "aawiki.xml.bz2", tmp_path / "bbwiki.xml"

@@ -113,20 +113,6 @@ def test_lines_of_code(tmp_path):
     assert set(nearkin.passages(texts, min_lines=2).passages["row"].to_pylist()) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_groups_may_stand_inside_a_column(tmp_path, kind):
-    menus = [sentence(f"menu {i}", 20) for i in range(2)]
-    rows = [{"meta": {"site": f"s{i % 2}"}, "text": f"{sentence(i, 30)} {menus[i % 2]}"} for i in range(8)]
-    rows.append({"meta": None, "text": sentence(9, 30)})
-    source = as_lines(tmp_path / "pages.jsonl", rows)
-    if kind == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), source := tmp_path / "pages.parquet")
-    found = nearkin.passages(source, min_words=20, within="meta.site", boilerplate=0.9, out=tmp_path / "out")
-    assert found.documents["meta.site"].to_pylist() == ["s0", "s1"] * 4 + [None]
-    lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
-    assert [line for line in lines if line.startswith("words:")] == [f"words:{menu}" for menu in menus]
-
-
 def test_annotated_records_and_their_own_repetition(tmp_path):
     chorus = sentence("chorus", 30)
     texts = [{"text": f"{chorus} {chorus}"}, {"text": f"Ü {chorus}"}, {"text": "short"}]
@@ -138,32 +124,6 @@ def test_annotated_records_and_their_own_repetition(tmp_path):
     assert [row["nearkin_own_share"] for row in rows] == pytest.approx([n / (2 * n + 1), 0, 0])
     kept = nearkin.dedup(tmp_path / "out" / "annotated" / "songs.jsonl", keep="min:nearkin_own_share")
     assert kept.documents["keep_value"].to_pylist() == [row["nearkin_own_share"] for row in rows]
-
-
-@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
-def test_the_cut_corpus_of_other_formats(tmp_path, kind):
-    common, texts = sentence("common", 30), [sentence(1, 10), sentence(2, 10), ""]
-    ends = [sentence(i + 3, 3) for i in range(3)]
-    texts = [f"{text}\n{common}\n{end}" for text, end in zip(texts, ends, strict=True)]
-    table = pa.table({"name": ["x", "y", "z"], "text": texts, "n": [1, 2, 3]})
-    source = tmp_path / "in" / f"corpus.{kind}"
-    source.parent.mkdir()
-    if kind == "parquet":
-        pq.write_table(table, source)
-    elif kind == "csv":
-        table.to_pandas().to_csv(source, index=False)
-    else:
-        for i, text in enumerate(texts):
-            (source.parent / f"{i}.txt").write_text(text)
-    nearkin.passages(source.parent, min_words=20, cut=True, out=tmp_path / "out")
-    cut = tmp_path / "out" / "cut"
-    if kind == "parquet":
-        rows = pq.read_table(cut / source.name).to_pylist()
-        assert [row["n"] for row in rows] == [1, 2, 3]
-    else:
-        files = [cut / f"{source.name}.jsonl"] if kind == "csv" else [cut / f"{i}.txt.jsonl" for i in range(3)]
-        rows = [row for file in files for row in of(file)]
-    assert [row["text"] for row in rows] == [texts[0], f"{sentence(2, 10)}\n{ends[1]}", f"\n{ends[2]}"]
 
 
 COMMON = sentence("common", 30)

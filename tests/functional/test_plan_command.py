@@ -9,8 +9,6 @@ import pytest
 
 from functional.conftest import nearkin_here, nearkin_json
 from made_up_prose import Prose
-from nearkin.planning.pairs import search as pair_search
-from nearkin.planning.pairs.search import QUICK_S
 from translated_corpus import translated_corpus
 
 WIKIPEDIA = ("--documents", "3.44M", "1,470,000", "--threshold", "0.3")
@@ -41,22 +39,6 @@ def test_documents_calibrate_the_plan(tmp_path):
     alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
     assert "needs 'right'" in nearkin_here("plan", "pairs", *given[:2]).err
-
-
-@pytest.mark.parametrize(
-    ("asked", "cores", "quick_s"),
-    [("", 1, QUICK_S), ("--threshold 0.6", 3, 0.0), ("--recall 1", 2, 0.0)],
-)
-def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, monkeypatch):
-    monkeypatch.setattr(pair_search, "QUICK_S", quick_s)  # so that few documents count as many
-    fixed = asked.split()
-    own = translated_corpus(tmp_path, n=60)
-    samples = ["--left", own.left, "--right", own.right, "--table", own.table]
-    told = planned("pairs", *samples, *fixed, "--cores", cores)
-    went = nearkin_json("pairs", *samples, *fixed, "--no-report", "--out", tmp_path / "out")["plan"]
-    assert {name: told["chosen"][name] for name in went["search"]} == went["search"]
-    for name in ("recall_low", "recall", "recall_high"):
-        assert told["chosen"][name] == pytest.approx(went["predicted"][name], rel=1e-5)
 
 
 def test_pairs_on_a_cluster():

@@ -128,9 +128,3 @@ def test_nothing_is_stored(place):
             with pytest.raises(CollectionError, match="read-only"):
                 write()
         assert collection.has_document("a")
-
-
-def test_options_and_places_that_do_not_fit(matter, tmp_path):
-    ended = nearkin_here("check", matter, matter.parent / "draft.txt", "--store", "--read-only")
-    assert (ended.code, "--store: excludes 'read_only'" in ended.err) == (2, True)
-    nearkin_done("info", tmp_path / "nowhere", "--read-only", code=7)

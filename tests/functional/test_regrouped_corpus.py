@@ -119,29 +119,6 @@ def test_a_collection(tmp_path: Path) -> None:
     assert bytes_below(out / "kept") == bytes_below(high / "kept")
 
 
-def test_changed_and_missing_input_is_refused(tmp_path: Path) -> None:
-    paths = [input_of(kind, tmp_path) for kind in ("jsonl", "texts")]
-    low, out = tmp_path / "low", tmp_path / "cut"
-    ran("dedup", *paths, "--out", low, *LOW, "--no-report", "-q")
-    ran("regroup", low, *HIGH, "--out", out, "-q")
-    before = bytes_below(out)
-    arguments = "regroup", low, *HIGH, "--out", out, "--write-kept", "--overwrite", "-q"
-    changed = paths[1] / "2/same name.txt"
-    data, times = changed.read_bytes(), changed.stat()
-    changed.write_bytes(data.replace(b"tenant", b"lessor"))
-    os.utime(changed, ns=(times.st_atime_ns, times.st_mtime_ns))
-    ended = nearkin_here(*arguments)
-    assert ended.code == 3
-    said = " ".join(ended.err.split())
-    assert f"--write-kept: the input of {low} cannot be read again." in said
-    assert "same name.txt has changed since it was read" in said
-    changed.write_bytes(data)
-    paths[0].rename(tmp_path / "elsewhere.jsonl")
-    ended = nearkin_here(*arguments)
-    assert (ended.code, "in.jsonl does not exist" in " ".join(ended.err.split())) == (3, True)
-    assert bytes_below(out) == before
-
-
 def test_standard_input_and_documents_in_memory_cannot_be_read_again(tmp_path: Path) -> None:
     data = input_of("jsonl", tmp_path).read_bytes()
     nearkin_here("dedup", "-", "--out", tmp_path / "low", *LOW, "--no-report", "-q", stdin=data).assert_done()

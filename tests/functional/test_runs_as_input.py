@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_done, nearkin_here, results, run_here, write_jsonl
+from functional.conftest import nearkin_done, nearkin_here, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import ResumeError, SourceError
+from nearkin.errors import SourceError
 from nearkin.options.dedup import Delivery
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
@@ -130,41 +130,6 @@ def test_one_wave_after_another_is_as_all_at_once(tmp_path):
     assert reasons.count("unique") < 0.05 * len(reasons)
     audited = audit(tmp_path / "clean-2", AuditOptions(sample=10**6))  # whose input is a run against runs
     assert audited.estimate.is_exact
-
-
-def test_a_resumed_run_must_find_the_same_run(tmp_path, monkeypatch):
-    run_here([str(in_jsonl(tmp_path, wave(1)))], tmp_path / "clean", delivery=KEPT)
-    (tmp_path / "next").mkdir()
-    following = str(in_jsonl(tmp_path / "next", wave(1, 40)))
-
-    def cut(*arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    def run(*, resume: bool):
-        return run_here(
-            [following],
-            tmp_path / "out",
-            against=[str(tmp_path / "clean")],
-            delivery=Delivery(report=False, resume=resume),
-        )
-
-    with monkeypatch.context() as patched:
-        patched.setattr(job, "write_tables", cut)
-        with pytest.raises(KeyboardInterrupt):
-            run(resume=False)
-    shutil.copytree(tmp_path / "out", tmp_path / "later")
-    run(resume=True)
-    run_here([following], tmp_path / "fresh", against=[str(tmp_path / "clean")])
-    assert results(tmp_path / "out") == results(tmp_path / "fresh")
-    shutil.rmtree(tmp_path / "out")
-    (tmp_path / "later").rename(tmp_path / "out")
-    run_here(
-        [str(in_jsonl(tmp_path, wave(3)))],
-        tmp_path / "clean",
-        delivery=Delivery(report=False, overwrite=True, write_kept=True),
-    )
-    with pytest.raises(ResumeError, match=r"against .* was results"):
-        run(resume=True)
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import nearkin
 from functional.conftest import Ended, nearkin_here, nearkin_json, write_jsonl
 from nearkin.options.signatures import METHODS
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.signing import sampling
 from oracles import plain_signatures as plain
 from oracles.texts import versions
 
@@ -108,23 +106,6 @@ def test_the_distance_is_the_best_for_these_texts(load, tmp_path, options):
         assert one["recall"] == pytest.approx(len(within & true) / len(true))
     assert pairs(tmp_path / "p") == {p: d for p, d in every.items() if d <= best}
     assert f"distance {best} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
-
-
-def test_a_sample_of_long_documents_is_smaller(monkeypatch):
-    texts = versions(5, n_bases=150, n_words=60, n_versions=5, max_edits=1)
-    signed = nearkin.sign([(f"d{i}", text) for i, text in enumerate(texts)])
-    whole = nearkin.neighbours(signed)
-    n_shingles = sum(len(grams_of(text, 4)) for text in texts)
-    monkeypatch.setattr(sampling, "MAX_SHINGLES", n_shingles // 2, raising=False)
-    part = nearkin.neighbours(signed)
-    mean = n_shingles / len(texts)
-    n_sampled = part.manifest["sample"]["n_sampled"]
-    assert 4 <= n_sampled <= n_shingles / 2 / mean / 41 < whole.manifest["sample"]["n_sampled"]
-    assert part.manifest["sample"]["n_true"] >= 10
-    near, expected = ({(one["row_a"], one["row_b"]) for one in found.pairs.to_pylist()} for found in (part, whole))
-    assert len(near & expected) > 0.9 * len(near | expected)
-    monkeypatch.setattr(sampling, "MAX_SHINGLES", 1000, raising=False)
-    assert (nearkin.neighbours(signed).manifest["sample"], nearkin.neighbours(signed).distance) == (None, 24)
 
 
 def test_a_sample_across_two_files_and_by_the_verification(tmp_path):
@@ -234,19 +215,6 @@ def test_online_signatures_drift_less_and_less(load):
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 
-def test_statistics_of_other_features_are_refused_by_name(load, tmp_path):
-    nearkin_here("statistics", load, "--features", "words:2", "--out", tmp_path / "s", "-q")
-    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "s", "--out", tmp_path / "sig", "-q")
-    assert "words:2" in ended.err
-    assert "chars:4" in ended.err
-    nearkin_here("statistics", load, "--normalise", "case", "--out", tmp_path / "n", "-q")
-    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "n", "--out", tmp_path / "sig", "-q")
-    assert "normalise=case" in ended.err
-    ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "n", "--out", tmp_path / "m", "-q")
-    assert "words:2" in ended.err
-    assert not (tmp_path / "m").exists()
-
-
 @pytest.mark.parametrize("size", [0, 3, 400])
 def test_files_that_are_cut_short(load, tmp_path, size):
     sign(load, tmp_path / "sig")
@@ -257,18 +225,6 @@ def test_files_that_are_cut_short(load, tmp_path, size):
         ended = nearkin_here(*command, cut, "--out", tmp_path / "x", "-q")
         ended.assert_clean()
         assert (ended.code, str(cut) in ended.err) == (3, True)
-
-
-def test_documents_that_changed_cannot_verify(load, tmp_path):
-    copy = tmp_path / "in.jsonl"
-    shutil.copy(load, copy)
-    sign(copy, tmp_path / "sig")
-    copy.write_text(copy.read_text() + "\n")
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "x", "-q")
-    assert (ended.code, "changed" in ended.err) == (3, True)
-    copy.unlink()
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "x", "-q")
-    assert (ended.code, str(copy) in ended.err) == (3, True)
 
 
 def test_neighbours_in_another_file(load, tmp_path):

@@ -39,12 +39,3 @@ def test_pairs_of_neighbours_have_the_format_of_their_suffix(signed: Path) -> No
     assert found.pairs["id_a"].to_pylist() == ["=a"]
     with pytest.raises(ParameterError, match="out: must be a file that ends in"):
         neighbours(signed, out="p.txt")
-
-
-@pytest.mark.parametrize(
-    "command", [("sign", "some.jsonl"), ("statistics", "some.jsonl"), ("align", "prune", "some.jsonl")], ids=" ".join
-)
-def test_results_in_a_format_of_their_own_are_not_called_csv(signed: Path, command: tuple[str, ...]) -> None:
-    refused = nearkin_here(*command, "--out", "new.csv")
-    assert (refused.code, Path("new.csv").exists()) == (2, False)
-    assert "cannot be written as .csv. Choose another ending, or none." in refused.err

@@ -114,14 +114,3 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
         assert [int(cell.replace(",", "")) for cell in rows[threshold][:3]] == expected
         seen.add(tuple(expected))
     assert len(seen) > 3
-
-
-@pytest.mark.parametrize("arguments", [["in.jsonl", "--carry", "absent"], ["folder", "--carry", "year"]])
-def test_what_cannot_be_carried_is_refused_before_anything_is_read(records, tmp_path, monkeypatch, arguments):
-    monkeypatch.chdir(tmp_path)
-    written(records, tmp_path, "jsonl")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder/a.txt").write_text("some words")
-    ended = nearkin_here("dedup", *arguments, "--out", "out", "-q")
-    assert ended.code in (2, 3)
-    assert not (tmp_path / "out").exists()

@@ -47,23 +47,6 @@ def test_users_are_listed_without_their_secrets(served: Administered) -> None:
     assert stat.S_IMODE(served.users_file.stat().st_mode) == 0o600
 
 
-def test_other_machines_are_refused_until_there_are_users(
-    served: Administered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    proxy = ("--behind-proxy", "10.0.8.1", "--public-url", "https://review.example.org")
-    for options, said in (
-        (("--host", "0.0.0.0"), "lets other machines connect"),
-        (("--host", "0.0.0.0", *proxy), f"and {tmp_path}/nearkin/users/"),
-        (proxy, "has none. Run: nearkin users"),
-        ((*proxy, "--by", "ada"), "--by: excludes 'behind_proxy'"),
-        (("--users-file", "u.json"), "--users-file: needs 'behind_proxy'"),
-    ):
-        answer = nearkin_here("serve", served.place, *options)
-        assert (answer.code, said in answer.err) == (2, True), answer.err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_usual_file_belongs_to_the_collection_wherever_it_lies(
     served: Administered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

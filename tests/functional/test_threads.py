@@ -177,19 +177,6 @@ def test_hostile_headers_steer_nothing(tmp_path: Path) -> None:
     assert "\u202e" not in page
 
 
-def test_the_window_and_new_text_only(tmp_path: Path) -> None:
-    folder = tmp_path / "mails"
-    folder.mkdir()
-    (folder / "a.eml").write_text(eml("a", "Is it sold?\n-- \nAda"))
-    (folder / "b.eml").write_text(eml("b", "No.\n> Is it sold?", subject="AW: Mill", hour=11))
-    rows = run(folder, "--out", tmp_path / "out", "-q", "--new-text-only")
-    assert [(row["linked_by"], row["reason"]) for row in rows] == [(None, None), ("subject", "message")]
-    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite")
-    assert [row["reason"] for row in rows] == ["message", "message"]
-    rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite", "--window-days", "0")
-    assert [row["thread"] for row in rows] == [1, 2]
-
-
 @pytest.mark.parametrize("step", ["write_threads", "render_threads_report"])
 def test_an_interrupted_run_does_not_look_whole(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -163,18 +163,6 @@ def test_an_id_is_added_once():
         stream.add(["a"], "a list is no id")
 
 
-def test_a_batch_whose_texts_could_not_be_fetched_can_be_added_again():
-    texts: dict[str, str] = {}
-    stream = StreamDeduplicator(threshold=0.5, shingle="words:2", fetch=texts.__getitem__)
-    stream.add("a", "to be or not to be")
-    with pytest.raises(KeyError):
-        stream.add("b", "to be or not to be that is")
-    texts["a"] = "to be or not to be"
-    assert "b" not in stream
-    assert [match.doc_id for match in stream.add("b", "to be or not to be that is")] == ["a"]
-    assert "b" in stream
-
-
 def test_texts_that_share_boilerplate_have_false_matches_without_fetch_and_none_with_it() -> None:
     chance = random.Random(3)
     shared = [f"w{chance.randrange(4_000)}" for _ in range(200)]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import resource
 import sys
 from pathlib import Path
 
 import pytest
 
 from nearkin.errors import OutputError, SourceError
-from nearkin.paths import check_input, check_output, on_disk, printable, shown_path, why
+from nearkin.paths import check_input, check_output, on_disk, printable, shown_path
 
 URLS = [
     "s3://bucket/x",
@@ -67,23 +65,3 @@ def test_a_name_that_is_not_utf_8_is_found_again_from_its_printed_form(tmp_path)
     Path(name).unlink()
     assert (shown_path(printed), on_disk(printed), on_disk(escaped)) == (printed, printed, printed)
     assert on_disk(rf"{tmp_path}/\x41.txt") == rf"{tmp_path}/\x41.txt"
-
-
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
-        (errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "disk quota"), (errno.EFBIG, "ulimit -f"),
-        (errno.EROFS, "read-only"), (errno.EMFILE, "ulimit -n"), (errno.ENFILE, "too many open files"),
-        (errno.EACCES, "permission denied"), (errno.ENOTDIR, "Not a directory"),
-    ],
-)  # fmt: skip
-def test_why(number, words):
-    assert words in why(OSError(number, os.strerror(number)))
-
-
-def test_why_by_what_libraries_make_of_it(monkeypatch):
-    assert "ulimit -f" in why(OSError("Error writing bytes to file. Detail: [errno 27] File too large"))
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY,) * 2)
-    assert "the disk is full" in why(OSError("10000 requested and 512 written"))
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 20, 1 << 20))
-    assert "ulimit -f" in why(OSError("10000 requested and 512 written"))

@@ -15,7 +15,7 @@ import nearkin
 from example_counts import examples
 from functional.conftest import nearkin_here, write_jsonl
 from functional.jobs.conftest import ran, records_of, table
-from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
+from nearkin.results import DedupResult, FamiliesResult, PairsResult
 from oracles.texts import families as similar_texts
 from translated_corpus import TranslatedCorpus
 
@@ -63,19 +63,6 @@ def test_pairs_are_the_command(bilingual: TranslatedCorpus, tmp_path: Path) -> N
     assert PairsResult.open(tmp_path / "p").pairs.equals(written["pairs"])
 
 
-def test_signatures_are_the_command(texts: Path, tmp_path: Path) -> None:
-    for method in ("minhash", "weighted-topsig"):
-        options = ("--method", method, "--bits", "128")
-        ran("sign", texts, "--out", tmp_path / f"{method}.parquet", *options, "--quiet")
-        of_file = nearkin.sign(texts, method=method, bits=128, out=tmp_path / f"{method}-p.parquet")
-        of_memory = nearkin.sign(records_of(texts), method=method, bits=128)
-        assert (tmp_path / f"{method}.parquet").read_bytes() == (tmp_path / f"{method}-p.parquet").read_bytes()
-        opened = SignedDocuments.open(tmp_path / f"{method}.parquet")
-        assert of_file.documents.equals(opened.documents)
-        assert_but_for_places(of_memory.documents, opened.documents)
-        assert of_memory.manifest["documents"] == of_file.manifest["documents"] == 60
-
-
 @pytest.mark.parametrize("more", [{}, {"verify": "jaccard:0.8"}, {"distance": 5}], ids=str)
 def test_neighbours_are_the_command(more: dict[str, object], texts: Path, tmp_path: Path) -> None:
     ran("sign", texts, "--out", tmp_path / "sig.parquet", "--quiet")
@@ -85,19 +72,6 @@ def test_neighbours_are_the_command(more: dict[str, object], texts: Path, tmp_pa
     assert len(written) > 0
     for signed in (tmp_path / "sig.parquet", nearkin.sign(texts), nearkin.sign(records_of(texts))):
         assert nearkin.neighbours(signed, **more).pairs.equals(written)
-
-
-def test_neighbours_across_are_the_command(texts: Path, tmp_path: Path) -> None:
-    half = write_jsonl(tmp_path / "half.jsonl", records_of(texts)[::2])
-    for name, path in (("a", texts), ("b", half)):
-        ran("sign", path, "--out", tmp_path / f"{name}.sig", "--quiet")
-    options = ("--against", tmp_path / "b.sig", "--verify", "jaccard:0.9", "--out", tmp_path / "pairs.parquet")
-    ran("neighbours", tmp_path / "a.sig", *options, "--quiet")
-    found = nearkin.neighbours(
-        nearkin.sign(records_of(texts)), against=tmp_path / "b.sig", verify="jaccard:0.9", out=tmp_path / "p.parquet"
-    )
-    assert found.pairs.equals(table(tmp_path / "pairs.parquet"))
-    assert (tmp_path / "p.parquet").read_bytes() == (tmp_path / "pairs.parquet").read_bytes()
 
 
 def test_families_are_the_command(texts: Path, tmp_path: Path) -> None:

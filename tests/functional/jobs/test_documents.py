@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ import nearkin
 from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS, TEXTS, ran, records_of
 from nearkin.errors import ParameterError, SourceError
-from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
+from nearkin.results import DedupResult
 from nearkin.signatures import neighbour_pairs
 
 
@@ -112,14 +111,6 @@ def test_load_files_with_wrong_bytes_and_single_qualifiers(tmp_path: Path) -> No
     assert result.documents["id"].to_pylist() == [f"A-{i}" for i in range(4)]
     assert result.documents["SUBJECT"].to_pylist() == ["Café", "Grün", "Guðþór", "CAFÉ® þ"]
     assert len(set(result.documents["n_characters"].to_pylist())) == 1
-
-
-def test_documents_without_a_value_to_keep_by_are_counted() -> None:
-    heard: list[str] = []
-    scores = [*range(31), None, "high", 40]
-    nearkin.dedup([{"id": i, "text": TEXTS[0], "score": s} for i, s in enumerate(scores)], keep="max:score",
-                  progress=heard.append)  # fmt: skip
-    assert [re.findall(r"\d+", one) for one in heard if one.startswith("score: ")] == [["2", "34"]]
 
 
 def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Path) -> None:
@@ -238,28 +229,3 @@ def test_documents_in_memory_are_given_again_to_an_audit(kind: str, texts: Path,
         nearkin.audit(run, documents=make(records_of(texts)), other=make(records_of(texts)))
     against = nearkin.dedup(make(RECORDS), against=make(RECORDS[:2]), out=tmp_path / "against")
     assert nearkin.audit(against, documents=make(RECORDS), other=make(RECORDS[:2])).n_true == 2
-
-
-def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:
-    nearkin.sign(RECORDS, out=tmp_path / "sig.parquet")
-    with pytest.raises(nearkin.NearkinError, match="already exists"):
-        nearkin.sign(RECORDS, out=tmp_path / "sig.parquet")
-    nearkin.sign(RECORDS, out=tmp_path / "sig.parquet", overwrite=True)
-    with pytest.raises(ParameterError, match="is one of the inputs"):
-        nearkin.neighbours(tmp_path / "sig.parquet", out=tmp_path / "sig.parquet", overwrite=True)
-    with pytest.raises(ParameterError, match="one of the inputs"):
-        nearkin.sign(texts, out=texts, overwrite=True)
-    nearkin.dedup(RECORDS, out=tmp_path / "out")
-    with pytest.raises(nearkin.NearkinError, match="already holds the results"):
-        nearkin.dedup(RECORDS, out=tmp_path / "out")
-    nearkin.dedup(RECORDS, out=tmp_path / "out", overwrite=True)
-    for wrong in ("", 3, b""):
-        with pytest.raises(ParameterError, match="must be a path"):
-            nearkin.dedup(RECORDS, out=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"^report: "):
-        nearkin.dedup(RECORDS, report=True)
-    for kind, place in ((DedupResult, tmp_path / "no"), (PairsResult, tmp_path / "out"), (FamiliesResult, tmp_path)):
-        with pytest.raises(nearkin.NearkinError, match="holds no"):
-            kind.open(place)
-    with pytest.raises(SourceError):
-        SignedDocuments.open(tmp_path / "no.parquet")

@@ -66,13 +66,6 @@ def test_paths_are_refused_where_no_files_are_read() -> None:
         nearkin.dedup([FIRST]).keep([Path("a.txt")])
 
 
-def test_an_audit_refuses_files_in_the_place_of_documents(tmp_path: Path) -> None:
-    nearkin.dedup([("a", FIRST), ("b", SECOND)], out=tmp_path / "out")
-    for paths in ([Path("a.txt")], (Path(name) for name in ("a.txt", "b.txt"))):
-        with pytest.raises(ParameterError, match="the documents that the run read from memory"):
-            nearkin.audit(tmp_path / "out", documents=paths)
-
-
 def test_threads_read_a_list_of_strings_as_files() -> None:
     assert len(nearkin.threads(["a.eml", "b.eml"]).mails) == 2
 

@@ -10,7 +10,7 @@ import pytest
 
 from nearkin.cli.main import app
 from nearkin.engines.local import LOCAL
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import MissingExtraError
 from nearkin.options.running import engine_of
 
 
@@ -42,30 +42,6 @@ def test_what_was_chosen():
 
 def test_the_last_of_two_settings_counts():
     assert engine_of("spark", None, ["a=1", "a=2"]).settings == {"a": "2"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "rule"),
-    [
-        (("sparc", None, None), r"engine: must be local or spark\. Got: 'sparc'"),
-        (("local", "local[*]", None), r"--master needs --engine spark\. Got 'local\[\*\]'"),
-        (("local", None, ["a=b"]), r"--conf needs --engine spark"),
-        (("spark", None, ["spark.executor.memory"]), r"conf: must be KEY=VALUE\. Got: 'spark\.executor\.memory'"),
-        (("spark", None, ["=4g"]), r"conf: must be KEY=VALUE\. Got: '=4g'"),
-        (("spark", "one:7077", None), r"master: must be local\[\*\], .*Got: 'one:7077'"),
-        (("spark", "spark://one", None), "master: "),
-        (("spark", "", None), "master: "),
-        (("spark", None, ["spark.master=spark://one"]), "master: "),
-        (("spark", "local[0]", None), "master: "),
-        (
-            ("spark", "local[2]", ["spark.master=local[1]"]),
-            r"master: must be that of --conf, local\[1\], or omitted",
-        ),
-    ],
-)
-def test_refusals(arguments, rule):
-    with pytest.raises(ParameterError, match=rule):
-        engine_of(*arguments)
 
 
 def test_without_pyspark(monkeypatch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functional.conftest import nearkin_here, write_jsonl
 from nearkin.formats.delimited import SheetWriter, as_it_was, safe, safe_column
 from nearkin.workflows.collection.labels import read_labels
 from nearkin.workflows.collection.tables import write_table
@@ -68,28 +66,3 @@ def test_tables_of_results(tmp_path: Path, name: str):
     found = read_labels(tmp_path / name, doc_id="id", label="label").pairs
     assert [doc_id.strip() for doc_id, _ in found] == stripped
     assert [label for _, label in found] == table["label"].to_pylist()
-
-
-def test_commands(tmp_path: Path):
-    """pairs.tsv and known.tsv, and known pairs that were cut out of them; groups.csv of a collection."""
-    text = "the roofer came on monday and found eleven broken tiles above the reading room near the {0} window, {0}"
-    for side in ("left", "right"):
-        rows = [{"id": f"={i}+1", "text": text.format(word)} for i, word in enumerate(("north", "south", "east"))]
-        write_jsonl(tmp_path / f"{side}.jsonl", rows)
-    given = ["pairs", "--left", tmp_path / "left.jsonl", "--right", tmp_path / "right.jsonl", "--no-report", "-q"]
-    given += ["--threshold", "0.9"]
-    assert nearkin_here(*given, "--out", tmp_path / "a", "--known", "same-ids").code == 0
-    for name in ("pairs.tsv", "known.tsv"):
-        lines = (tmp_path / "a" / name).read_text().splitlines()[1:]
-        assert len(lines) >= 3
-        assert all(line.split("\t")[1].startswith("'=") for line in lines)
-    cut = [line.split("\t")[1:3] for line in (tmp_path / "a/known.tsv").read_text().splitlines()]
-    (tmp_path / "cut.tsv").write_text("".join("\t".join(row) + "\n" for row in cut))
-    assert nearkin_here(*given, "--out", tmp_path / "b", "--known", tmp_path / "cut.tsv").code == 0
-    assert json.loads((tmp_path / "b/manifest.json").read_text())["known"]["n_known"] == 3
-    assert nearkin_here("add", tmp_path / "c", tmp_path / "left.jsonl", "--wave", "@wave", "-q").code == 0
-    assert nearkin_here("groups", tmp_path / "c", "--gamma", "0.2", "--out", tmp_path / "g.csv", "-q").code == 0
-    with open(tmp_path / "g.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 3
-    assert not any(runs(cell) for row in rows for cell in row.values())

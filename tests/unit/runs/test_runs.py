@@ -16,10 +16,9 @@ from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.runs.files import published, write_checked_json
 from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Meter, Silent
-from nearkin.runs.run import RESUME_HINT, JobRun
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Spool, gathered, texts_of
 
-RESULTS = "results"
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
 
 
@@ -249,22 +248,6 @@ def test_stages_are_measured_also_when_they_fail():
     assert told == [("one", 3, "steps"), "done", ("two", 0, "bytes")]
     assert [cost.name for cost in meter.costs] == ["one", "two"]
     assert all(cost.elapsed_s >= 0 and cost.peak_memory_bytes > 1 << 20 for cost in meter.costs)
-
-
-@pytest.mark.parametrize("is_kept", [True, False])
-def test_an_interrupted_run_says_whether_anything_is_kept(tmp_path, is_kept):
-    directory = JobRun(tmp_path / "out")
-
-    def cut() -> None:
-        with directory.claimed(ME, resume=False, overwrite=False):
-            if is_kept:
-                (directory.work / "part").touch()
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt) as caught:
-        cut()
-    assert getattr(caught.value, "__notes__", []) == [RESUME_HINT] * is_kept
-    assert directory.work.exists() == is_kept
 
 
 @pytest.mark.parametrize(("place", "what"), [("file", "it"), ("file/out", "file")])

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here
 from nearkin import dedup
 from nearkin import pairs as similar_pairs
 from nearkin.collection.collection import Collection
-from nearkin.errors import RunError
 from nearkin.web.gate import sandbox_policy
 from nearkin.web.screens import administration as pairs_screen
 from nearkin.web.served_runs import ServedRuns
@@ -144,38 +142,6 @@ def test_what_is_no_pair_of_the_run_is_not_decided(visit: Visit, runs: list[Path
     assert not (runs[0] / DECISIONS).exists()
     assert visit.send("GET", "/pairs?run=2").status_code == 404  # it has no pairs
     assert visit.send("GET", "/pairs?run=3").status_code == 404
-
-
-def test_texts_that_changed_are_not_shown(visit: Visit, tmp_path: Path) -> None:
-    (tmp_path / "left.jsonl").write_text('{"id": "other", "text": "something else"}', "utf-8")
-    found = visit.get("/pairs.json").json()
-    assert "left.jsonl" in found["why_no_texts"]
-    assert [one["left_text"] for one in found["pairs"]] == [None, None]
-    assert "The texts cannot be shown" in visit.get("/pairs").text
-
-
-def test_results_that_are_not_whole_or_of_another_command_are_refused(
-    runs: list[Path], collection: Collection, tmp_path: Path
-) -> None:
-    with pytest.raises(RunError, match="holds no finished run"):
-        ServedRuns([tmp_path])
-    assert nearkin_here("families", collection.place.address, "--out", tmp_path / "forms").code == 0
-    with pytest.raises(RunError, match=r"forms holds the form groups of a collection\. .* are on the screen Groups"):
-        ServedRuns([tmp_path / "forms"])
-    (tmp_path / "a.eml").write_text("Message-ID: <a@x.org>\nFrom: ada@x.org\nSubject: Mill\n\nThe mill stands still.")
-    assert nearkin_here("threads", tmp_path / "a.eml", "--out", tmp_path / "mails").code == 0
-    with pytest.raises(RunError, match=r"threads\. --run .* The threads of the collection are on the screen Threads"):
-        ServedRuns([tmp_path / "mails"])
-    assert nearkin_here("families", tmp_path / "left.jsonl", "--out", tmp_path / "of-files").code == 0
-    visit = Visit(collection).sign_in()
-    visit.service.runs = ServedRuns([tmp_path / "of-files"])
-    page = visit.get("/reports").text
-    assert "<td>families</td>" in page
-    assert '<td class="number"></td><td class="number">0.' in page  # it keeps nothing
-    with open(runs[0] / "pairs.parquet", "ab") as file:
-        file.write(b"x")
-    with pytest.raises(RunError, match=r"pairs\.parquet was changed"):
-        ServedRuns(runs)
 
 
 def test_a_decision_of_somebody_else_is_changed_by_admins_only(

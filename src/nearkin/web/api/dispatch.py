@@ -186,7 +186,7 @@ OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS
 def _json_or_none(body: bytes) -> object:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -11,14 +11,6 @@ from py4j.protocol import Py4JNetworkError
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.errors import DocumentError, EngineError
 
-JAVA = """An error occurred while calling o1.collectToPython.
-: org.apache.spark.SparkException: Job aborted due to stage failure: Task 3 in stage 1.0 failed 4 times, most recent \
-failure: Lost task 3.3 in stage 1.0 (TID 9) (10.0.0.7 executor 2): {}
-\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:4560)
-Caused by: java.io.EOFException
-\t... 25 more
-"""
-
 
 def run(spark, function):
     """A job of two tasks, in the way of the engine."""
@@ -54,28 +46,6 @@ def test_a_python_process_that_is_killed(spark):
 
     with pytest.raises(EngineError, match=r"was killed, usually for lack of memory.*on \S+: .*spark\.executor\.memory"):
         run(spark, task)
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        (
-            "java.lang.OutOfMemoryError: Java heap space",
-            r"too little memory.* on 10\.0\.0\.7: Java heap space\. Inc",
-        ),
-        ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 137", "too little memory"),
-        ("ExecutorLostFailure (executor 2 exited) Reason: Command exited with code 52", "too little memory"),
-        ("ExecutorLostFailure (executor 2 exited) Reason: worker lost", r"lost repeatedly.*maxFailures"),
-        ("java.io.IOException: No space left on device", r"disk of the cluster is full.*spark\.local\.dir"),
-        ("java.lang.IllegalStateException: so it is", r"^Spark gave up on 10\.0\.0\.7: so it is\.$"),
-    ],
-)
-def test_what_executors_die_of(said, told):
-    """Java's words, as they were in a run; making a machine run out of memory would end the tests as well."""
-    from pyspark.errors import PySparkException
-
-    with pytest.raises(EngineError, match=told), engine_errors():
-        raise PySparkException(JAVA.format(said))
 
 
 def test_what_is_not_of_spark_is_left_alone():

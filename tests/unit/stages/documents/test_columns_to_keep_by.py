@@ -24,23 +24,6 @@ def write(path: str, data: bytes) -> str:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "keep"),
-    [
-        ("a.jsonl", b'{"text": "a", "q": 1}', "p"),
-        ("a.jsonl", b'{"text": "a", "q": "x"}', "q"),
-        ("a.csv", b"text;q\na;1\n", "p"),
-        ("a.csv", b"text;q\na;x\n", "q"),
-        ("a.txt", b"a", "q"),
-    ],
-)
-def test_a_column_that_cannot_serve_is_told_before_the_run(name: str, data: bytes, keep: str) -> None:
-    sources = resolve_sources([write(name, data)]).sources
-    with pytest.raises(SourceError) as refused:
-        check_keep_column(sources, keep)
-    assert name in str(refused.value)
-
-
 # -- dates ------------------------------------------------------------------------------------------------------------
 
 DATES = ["2004-02-03T10:00:00Z", "2004-02-03", "2004-02-03T12:00:00+01:00", None, "soon"]

@@ -126,23 +126,6 @@ def test_beside_other_files_a_table_is_one_document(folder: Path, others: dict[s
     assert texts == [CSV, None]
 
 
-def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
-    write(
-        {
-            "README.md": b"# one",
-            "LICENSE": b"two",
-            "a.py": b"three",
-            "part-00000": b"four",
-            "_SUCCESS": b"",
-            "x.crc": b"",
-        }
-    )
-    found = resolve_sources(["in"])
-    assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a.py", "part-00000"]
-    assert {source.format for source in found.sources} == {"file"}
-    assert not_read(found) == [("files that are not documents", ("in/_SUCCESS", "in/x.crc"))]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
 @pytest.mark.parametrize("file_format", [None, "lines", "jsonl", "file", "text-lines"])
 def test_a_device_or_a_pipe_is_no_file_of_documents(folder: Path, file_format: str | None) -> None:

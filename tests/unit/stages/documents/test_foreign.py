@@ -82,20 +82,3 @@ def test_named_on_its_own_it_is_refused_for_what_it_is(
     else:
         with pytest.raises(SourceError, match=f"^{name}: this is "):
             resolve_sources([name], file_format="file")
-
-
-LOOSE = [one for one in KINDS if one[0] in ("a.7z", "lfs.parquet", "saved.csv", "a.tmx", "wiki.txt")]
-
-
-@pytest.mark.parametrize(("name", "data", "what", "is_text"), LOOSE, ids=[name for name, *_ in LOOSE])
-def test_in_a_folder_of_texts_it_is_one_bad_document(
-    folder: Path, name: str, data: bytes, what: str, is_text: bool
-) -> None:
-    loose = name.replace(".parquet", "").replace(".jsonl", "").replace(".csv", "").replace(".feather", "")
-    Path("in", loose).write_bytes(data)
-    Path("in", "zz.txt").write_bytes(PROSE)
-    bad, good = rows("in")
-    assert (bad["text"], good["text"]) == (None, PROSE)
-    assert str(bad["problem"]).startswith(f"{'unsupported' if is_text else 'not text'}: {what}")
-    if is_text and "UTF-8" not in str(rows("in", file_format="file")[0]["problem"]):
-        assert rows("in", file_format="file")[0]["text"]

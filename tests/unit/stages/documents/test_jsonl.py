@@ -19,8 +19,6 @@ Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 records = st.lists(st.fixed_dictionaries({"id": texts, "text": texts, "other": st.none() | st.integers()}), max_size=12)
 
-TOO_MUCH = "damaged: not valid JSON: nested too deeply, or a number with too many digits"
-
 
 @shared_folder
 @example([{"id": "a\u00a0name of 15 b.", "text": ""}], "\n", False, False, 60)  # its 16 bytes are no UUID
@@ -83,33 +81,6 @@ def _text_by_json(line: bytes) -> bytes | None:
         return text.encode()
     except UnicodeEncodeError:
         return None
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        (b'{"text": "a" "b"}', "damaged: not valid JSON: Expecting ',' delimiter at column 14"),
-        (b'{"text": null}', "empty: the text is null"),
-        (b'{"text": 5}', "not text: the text is a number, not a string"),
-        (b'{"text": true}', "not text: the text is true or false, not a string"),
-        (b'{"text": ["a"]}', "not text: the text is a list, not a string"),
-        (b'{"text": {"a": 1}}', "not text: the text is an object, not a string"),
-        (b'{"body": "a"}', "no such column: the object has no key 'text'"),
-        (b"null", "damaged: not a JSON object but null"),
-        (b"[1]", "damaged: not a JSON object but a list"),
-        (b'"text"', "damaged: not a JSON object but a string"),
-        (b'{"text": "\\ud800"}', "wrong encoding: unpaired surrogate (\\ud800 alone) at character 1"),
-        (b'{"text": "a\x00b"}', "damaged: not valid JSON: Invalid control character at column 12"),
-        (b"[" * 100_000, TOO_MUCH),
-        (b'{"text": ' + b"1" * 5000 + b"}", TOO_MUCH),
-    ],
-)
-def test_a_problem_names_the_fault(read: Read, line: bytes, problem: str) -> None:
-    good = b'{"id": "x", "text": "good"}\n'
-    rows = read(good + line + b"\n" + good, "jsonl")
-    assert [row[2] for row in rows] == [1, 2, 3]
-    assert [row[3] for row in rows] == [None, problem, None]
-    assert rows[2][:2] == ("x", b"good")
 
 
 def test_a_long_line_and_deep_nesting_pass(read: Read) -> None:
