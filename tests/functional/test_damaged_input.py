@@ -291,3 +291,15 @@ def test_bytes_that_are_no_utf8_cost_a_row(command: str, options: list[str], nam
 
 
 # -- formats that are read ---------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_fails_leaves_the_results_that_it_was_to_replace(cut: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "results"
+    whole.write_text('{"id": 1, "text": "one two three four five six"}\n' * 2)
+    given = ["--out", out, "--no-report", "-q", "--write-kept"]
+    nearkin_done("dedup", whole, *given)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    nearkin_done("dedup", cut, *given, "--overwrite", code=13)
+    assert {path: data for path, data in before.items() if path.read_bytes() == data} == before
+    nearkin_done("dedup", cut, *given, "--overwrite", "--on-error", "skip")
+    assert not before.keys() <= {path for path in out.rglob("*") if path.is_file()}

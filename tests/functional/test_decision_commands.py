@@ -130,3 +130,13 @@ def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
     assert (tmp_path / "log.docx").read_bytes()[:2] == b"PK"
     told = nearkin_json("privilege-log", matter, "--limit", "1")
     assert (told["n_found"], [one["id"] for one in told["documents"]]) == (10, ["d000"])
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "code"),
+    [("id,v\nd000,1\nd000,2\n", [], 3), ("id,v\nnope,1\n", [], 3), ("id,v\nd000,1\n", ["d001"], 2)],
+)
+def test_wrong_tables_change_nothing(matter, tmp_path, text, more, code) -> None:
+    (tmp_path / "v.csv").write_text(text)
+    nearkin_done("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code)
+    assert tags(matter) == []

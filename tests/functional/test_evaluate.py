@@ -222,3 +222,14 @@ def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path) -> None:
         (told,) = nearkin.evaluate(tmp_path / table, truth).manifest["evaluations"]
         found = set(zip(ids["id_a"].to_pylist(), ids["id_b"].to_pylist(), strict=True))
         assert (told["total"]["n_reported"], told["total"]["n_true"]) == (len(found), len(found & same))
+
+
+def test_inputs_are_never_replaced(tmp_path: Path) -> None:
+    near, truth = tmp_path / "near.csv", tmp_path / "truth.csv"
+    near.write_text("id_a,id_b\na,b\n")
+    truth.write_text("x,y\na,b\n")
+    before = near.read_bytes(), truth.read_bytes()
+    for place in (near, truth):
+        with pytest.raises(ParameterError):
+            nearkin.evaluate(near, truth, out=place, overwrite=True)
+    assert (near.read_bytes(), truth.read_bytes()) == before

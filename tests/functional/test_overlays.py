@@ -113,3 +113,14 @@ def test_documents_that_a_folder_holds_beside_records_are_in_the_overlay(tmp_pat
     ).assert_done()
     assert not (tmp_path / "out" / "overlay.dat").exists()
     assert len(rows_of(tmp_path / "out" / "overlay.csv")) == 2
+
+
+def test_an_existing_overlay_is_refused(tmp_path: Path) -> None:
+    nearkin_here("add", tmp_path / "matter", production(tmp_path))
+    command = "groups", tmp_path / "matter", "--overlay", "plain", "--out", tmp_path / "g.dat"
+    (tmp_path / "g.dat").write_text("mine")
+    assert nearkin_here(*command).code != 0
+    assert (tmp_path / "g.dat").read_text() == "mine"
+    nearkin_here(*command, "--overwrite").assert_done()
+    assert nearkin_here(*command[:-1], tmp_path / "g.txt").code != 0
+    assert nearkin_here(*command[:-1], tmp_path / "h.dat", "--since", "x").code != 0

@@ -55,3 +55,13 @@ def test_the_usual_file_belongs_to_the_collection_wherever_it_lies(
         own = tmp_path / "nearkin" / "users" / f"{collection.opened.store.facts['collection']}.json"
     told = nearkin_json("users", served.place)
     assert told == {"file": str(own), "users": []}
+
+
+def test_other_machines_are_refused_until_there_are_users(
+    served: Administered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    proxy = ("--behind-proxy", "10.0.8.1", "--public-url", "https://review.example.org")
+    for options in (("--host", "0.0.0.0"), ("--host", "0.0.0.0", *proxy), proxy, (*proxy, "--by", "ada")):
+        assert nearkin_here("serve", served.place, *options).code == 2
+    assert list(tmp_path.iterdir()) == []

@@ -87,3 +87,30 @@ def test_one_number(values, length):
 def test_a_long_run_is_hashed_as_in_one_piece():
     values = [np.random.default_rng(5).integers(-(2**31), 2**31, 5_000).tolist()]
     agreed(fingerprint_sketches.super_shingles, *arrays(values), length=1_500)
+
+
+def test_the_polynomial_is_irreducible():
+    """Rabin's test: x^(2^64) = x modulo P, and x^(2^32) - x has no factor in common with P; 2 is 64's only prime."""
+    polynomial = fingerprint_sketches.POLYNOMIAL
+
+    def times(a, b):
+        product = 0
+        while b:
+            product ^= a * (b & 1)
+            a, b = a << 1, b >> 1
+            a ^= polynomial * (a >> 64)
+        return product
+
+    def divisor(a, b):
+        while b:
+            while a and a.bit_length() >= b.bit_length():
+                a ^= b << (a.bit_length() - b.bit_length())
+            a, b = b, a
+        return a
+
+    power, after_half = 2, 0
+    for i in range(1, 65):
+        power = times(power, power)
+        after_half = power if i == 32 else after_half
+    assert power == 2
+    assert divisor(polynomial, after_half ^ 2) == 1

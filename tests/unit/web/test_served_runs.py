@@ -162,3 +162,11 @@ def test_a_decision_of_somebody_else_is_changed_by_admins_only(
     assert 'action="/pairs/decide"' not in browsers["rita"].get("/pairs?show=accepted").text
     assert 'action="/pairs/decide"' not in browsers["vera"].get("/pairs?show=all").text
     assert [sent("ada", "undecided"), sent("rita", "rejected"), sent("ada", "accepted")] == [303] * 3
+
+
+def test_texts_that_changed_are_not_shown(visit: Visit, tmp_path: Path) -> None:
+    (tmp_path / "left.jsonl").write_text('{"id": "other", "text": "something else"}', "utf-8")
+    found = visit.get("/pairs.json").json()
+    assert "left.jsonl" in found["why_no_texts"]
+    assert [one["left_text"] for one in found["pairs"]] == [None, None]
+    assert "The texts cannot be shown" in visit.get("/pairs").text
