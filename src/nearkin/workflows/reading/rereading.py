@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, on_disk, printable
-from nearkin.records import DOCUMENTS_SCHEMA, I64, U32
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
@@ -29,14 +29,7 @@ from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.sources import Source, check_keep_column
 from nearkin.workflows.reading.identity import changed, digested, is_unchanged, seen
-from nearkin.workflows.reading.inputs import (
-    IN_MEMORY,
-    Input,
-    StoredDocuments,
-    StoredSource,
-    inputs_of,
-    places_in,
-)
+from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredDocuments, StoredSource, inputs_of
 from nearkin.workflows.resources import Resources
 
 GivenAgain = Mapping[str, StoredSource]
@@ -63,19 +56,6 @@ class Reread:
     def size_bytes(self) -> int:
         """Size of all inputs."""
         return sum(part.size_bytes for part in self.inputs)
-
-    def source_names(self, rows: I64) -> pa.LargeStringArray:
-        """Return the name of the source of each row."""
-        names = pa.array(places_in(self.inputs), pa.large_string())
-        return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
-
-    def check_lengths(
-        self, rows: I64, before: U32 | I64, now: pa.Array, *, error: Callable[[str], SourceError] = changed
-    ) -> None:
-        """Raise ``error`` of the source if documents have not as many characters as before."""
-        differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
-        if len(differing):
-            raise error(self.source_names(rows[differing[:1]])[0].as_py())
 
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
         """Yield documents with their rows, and the name of the source of those without an id."""

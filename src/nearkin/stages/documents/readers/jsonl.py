@@ -21,8 +21,7 @@ from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.readers.lines import LineReader
-from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
+from nearkin.stages.documents.readers.lines import LineReader, LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
