@@ -11,14 +11,14 @@ from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
-from nearkin.stages.documents.formats import FORMATS, has_columns
+from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source, no_note
@@ -225,9 +225,3 @@ def _until_damage(
         )
         problem = problem_of("truncated", str(fault))
         yield problem_batch(IdType(), fault.line or n_documents + 1, problem)
-
-
-def check_has_columns(name: str, file_format: str, parameter: str) -> None:
-    """Raise SourceError for a format without named columns."""
-    if not has_columns(file_format):
-        raise SourceError(f"{name} has no columns.", parameter=parameter)

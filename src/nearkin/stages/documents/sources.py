@@ -16,9 +16,8 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_file, head_of_stdin, sniffed, unreadable
-from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression
@@ -262,7 +261,8 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
     """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
-        check_has_columns(source.name, source.format, "keep")
+        if not has_columns(source.format):
+            raise SourceError(f"{source.name} has no columns.", parameter="keep")
         if (sample := sample_of(source)) is not None:
             from nearkin.stages.documents.keeping import check_keep
 

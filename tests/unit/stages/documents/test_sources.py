@@ -103,7 +103,7 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
     with pytest.raises(SourceError, match=r"^-: this is an? "):
         resolve_sources(["-"])
 
