@@ -65,6 +65,11 @@ class LoadFile(StreamReader):
             is_load_file = dialect.separator == SEPARATOR or has_control
         return "load-file" if is_load_file else sniffed(head) or "file"
 
+    def is_for_review(self, head: Head) -> bool:
+        """Whether the first line names the columns of a load file, whatever separates them."""
+        dialect = dialect_of(head.data)
+        return dialect is not None and is_for_review(dialect.names)
+
     def evidence(self, head: Head) -> str:
         """Return the delimiters."""
         dialect = dialect_of(head.data)
