@@ -52,7 +52,6 @@ Examples:
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
-_TO_CHECK_ROWS = "To check its rows, write them as JSON Lines: nearkin check COLLECTION ROWS.jsonl --jsonl"
 
 
 def check(job: CheckCommand) -> None:
@@ -75,9 +74,7 @@ def check(job: CheckCommand) -> None:
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(
-            job.checked_file, job.encoding, job.rules(), with_inside=True, of_table=_TO_CHECK_ROWS
-        )
+        document = read_one_document(job.checked_file, job.encoding, job.rules(), with_inside=True)
         name, is_empty = document.doc_id if job.doc_id is None else job.doc_id, not document.text.strip()
         under = CheckIn(
             name, wave=job.wave, source=document.source, only_new=job.only_new, file=document.file_under(name)
@@ -168,7 +165,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
     from nearkin.stages.documents.head import standard_input
 
     if file == _STDOUT:
-        yield standard_input(None)
+        yield standard_input()
         return
     try:
         opened = open(file, "rb")  # noqa: SIM115  (closed below)

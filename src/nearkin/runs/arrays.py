@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from nearkin.formats.sealed import Sealing, damaged_file, sealed_length
-from nearkin.runs.files import published, sealed, writing
+from nearkin.runs.files import sealed, writing
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -118,26 +118,19 @@ def saved_array(path: Path) -> NDArray[Any]:
 
 
 @contextlib.contextmanager
-def batch_writer(path: Path, schema: pa.Schema, *, compression: str | None = None) -> Iterator[pa.RecordBatchWriter]:
-    """Publish batches, sealed; the file appears only when it is complete."""
+def batch_writer(
+    path: Path, schema: pa.Schema, *, compression: str | None = None, durable: bool = False
+) -> Iterator[pa.RecordBatchWriter]:
+    """Publish batches, sealed; the file appears only when it is complete, ``durable`` once it is on the disk."""
     options = pa.ipc.IpcWriteOptions(compression=compression)
-    with sealed(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
+    with sealed(path, durable=durable) as file, pa.ipc.new_file(file, schema, options=options) as writer:
         yield writer
 
 
-def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = None) -> None:
+def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = None, durable: bool = False) -> None:
     """Publish one batch."""
-    with batch_writer(path, batch.schema, compression=compression) as writer:
+    with batch_writer(path, batch.schema, compression=compression, durable=durable) as writer:
         writer.write_batch(batch)
-
-
-def save_for_users(path: Path, batch: pa.RecordBatch) -> None:
-    """Publish one batch in a file that may be renamed; it is on the disk when this returns."""
-    with published(path) as aside, open(aside, "wb") as file:
-        sealing = Sealing(file)
-        with pa.ipc.new_file(sealing, batch.schema) as writer:
-            writer.write_batch(batch)
-        sealing.seal()
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:

@@ -72,9 +72,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def sealed(path: Path) -> Iterator[Sealing]:
+def sealed(path: Path, *, durable: bool = False) -> Iterator[Sealing]:
     """Publish a work file in which changed bits are detected; see `nearkin.formats.sealed`."""
-    with published(path, durable=False) as aside, open(aside, "wb") as file:
+    with published(path, durable=durable) as aside, open(aside, "wb") as file:
         sealing = Sealing(file)
         yield sealing
         sealing.seal()

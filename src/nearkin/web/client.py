@@ -143,7 +143,7 @@ def _content(file: Path) -> bytes:
     from nearkin.stages.documents.head import standard_input
 
     try:
-        return standard_input(None).read() if str(file) == "-" else file.read_bytes()
+        return standard_input().read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise SourceError(f"{file}: {why(error)}.") from error
 

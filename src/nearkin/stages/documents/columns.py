@@ -67,6 +67,8 @@ class Column:
 
     Parameters
     ----------
+    is_text
+        Whether it holds strings, at most as many other values.
     is_nested
         Whether it holds objects or lists, of JSON or of Arrow.
     unfit
@@ -75,7 +77,7 @@ class Column:
         Whether the values are strings that all look like ids, numbers, dates, hashes or addresses.
     """
 
-    mean_length: float | None = None
+    is_text: bool = False
     mean_words: float = 0.0
     may_be_id: bool = False
     is_nested: bool = False
@@ -130,8 +132,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
     columns = {}
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
-            look = _column(_characters(column.slice(0, SAMPLE_ROWS)))
-            columns[name] = replace(look, may_be_id=True, mean_length=look.mean_length or 0.0)
+            columns[name] = replace(_column(_characters(column.slice(0, SAMPLE_ROWS))), may_be_id=True, is_text=True)
         elif pa.types.is_null(type_):
             columns[name] = Column(is_empty=True)
         else:
@@ -148,9 +149,8 @@ def _column(values: Sequence[object]) -> Column:
         isinstance(other, bool) or not (isinstance(other, (int, float)) or has_own_text(other)) for other in others
     )
     words = [n for n in map(_n_words, strings) if n]
-    is_string = bool(strings) and len(strings) >= len(others)
     return Column(
-        mean_length=sum(map(len, strings)) / len(strings) if is_string else None,
+        is_text=bool(strings) and len(strings) >= len(others),
         mean_words=sum(words) / len(words) if words else 0.0,
         may_be_id=len(strings) + len(others) > 2 * n_not_ids,
         is_nested=any(isinstance(other, (Mapping, list)) for other in others),
@@ -270,7 +270,7 @@ def _texts(sample: ColumnSample, doc_id: str | None, *, has_nested: bool) -> lis
     """
     columns = sample.columns
     ids = doc_id or _first_named(ID_NAMES, sample.names)
-    strings = [name for name, sampled in columns.items() if sampled.mean_length is not None or sampled.is_empty]
+    strings = [name for name, sampled in columns.items() if sampled.is_text or sampled.is_empty]
     others = [
         name for name in strings if not columns[name].is_code and name != doc_id and _folded(name) not in ID_NAMES
     ]

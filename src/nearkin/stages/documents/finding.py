@@ -102,7 +102,9 @@ def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], withou
         )
     if not is_of_documents(file_format):
         named = set(Path(pattern).parts)
-        rest = [path for path in files if not any(is_mark(part) for part in Path(path).parts if part not in named)]
+        rest = [
+            path for path in files if not any(_MARKS.fullmatch(part) for part in Path(path).parts if part not in named)
+        ]
         company = _company(rest, {path for path in rest if _is_table(path)})
         kept = [path for path in rest if path not in company]
         notes += _not_read(_NO_DOCUMENTS, sorted({*files} - {*kept}), pattern)
@@ -117,7 +119,7 @@ def _in_folder(folder: str, file_format: str | None, notes: list[Note], without:
         for path in paths:
             yield FoundFile(path, _below(path, folder), file_format)
         return
-    rest = [path for path in paths if not any(map(is_mark, Path(_below(path, folder)).parts))]
+    rest = [path for path in paths if not any(map(_MARKS.fullmatch, Path(_below(path, folder)).parts))]
     by_name = {path for path in rest if _is_table(path)}
     tables = {*rest} if file_format is not None else by_name
     if tables:
@@ -150,7 +152,7 @@ def _is_table(path: str) -> bool:
     named = by_suffix(path)[0]
     if named is not None:
         return not is_of_documents(named) and named != "load-file"  # a .dat file may be anything
-    if not is_shard(path):
+    if _SHARD.fullmatch(os.path.basename(path)) is None:
         return False
     try:
         with open(path, "rb", buffering=0) as raw:
@@ -169,28 +171,6 @@ def by_suffix(path: str) -> tuple[str | None, Compression]:
     if compression != "none":
         suffix = os.path.splitext(stem)[1]
     return FORMAT_OF_SUFFIX.get(suffix), compression
-
-
-def is_mark(path: str) -> bool:
-    """Whether a file is a marker or a checksum that a program wrote beside its output.
-
-    Examples
-    --------
-    >>> [is_mark(name) for name in ("out/_SUCCESS", "out/.part-0.parquet.crc", "out/part-0.parquet")]
-    [True, True, False]
-    """
-    return _MARKS.fullmatch(os.path.basename(path)) is not None
-
-
-def is_shard(path: str) -> bool:
-    """Whether a file is named like the parts of tables of Spark, Hadoop and Hive, without a suffix.
-
-    Examples
-    --------
-    >>> [is_shard(name) for name in ("out/part-00000", "t/000000_0", "notes/part one.txt")]
-    [True, True, False]
-    """
-    return _SHARD.fullmatch(os.path.basename(path)) is not None
 
 
 def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = None) -> set[str]:

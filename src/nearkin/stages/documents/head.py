@@ -116,26 +116,17 @@ def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_prog
         yield ByteStream(raw, head.compression, encoding=encoding, progress=progress)
 
 
-def standard_input(given: BinaryIO | None) -> BinaryIO:
-    """Return the given standard input, or that of the process; SourceError if it is closed."""
-    if given is not None:
-        return given
+def standard_input() -> BinaryIO:
+    """Return standard input; SourceError if it is closed."""
     if sys.stdin is None:  # it was closed before Python started
         raise SourceError("standard input is closed. Check how the command was started, or name a file.")
     return sys.stdin.buffer
 
 
-def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
+def head_of_stdin(encoding: str = "utf-8") -> Head:
     """Return the visible beginning of standard input without consuming it; SourceError if it is unreadable."""
     try:
-        if isinstance(stdin, io.BufferedReader):
-            data = stdin.peek(HEAD_BYTES)
-        elif stdin.seekable():
-            place = stdin.tell()
-            data = stdin.read(HEAD_BYTES)
-            stdin.seek(place)
-        else:
-            return Head(data=b"", compression="none", is_all=False)
+        data = cast(io.BufferedReader, standard_input()).peek(HEAD_BYTES)
     except OSError as error:  # open for writing only
         raise SourceError(
             f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."

@@ -11,25 +11,18 @@ from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
-from nearkin.stages.documents.formats import FORMATS, has_columns
-from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.head import Head, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source, no_note
-from nearkin.stages.documents.streams import (
-    MAGIC_BYTES,
-    ByteStream,
-    Progress,
-    compression_of,
-    no_progress,
-    packed,
-)
+from nearkin.stages.documents.streams import MAGIC_BYTES, ByteStream, Progress, compression_of, no_progress, packed
 from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
@@ -102,10 +95,6 @@ class StreamReader(Reader):
         """Return the source, with unknown columns guessed, if its first bytes are readable."""
         source = opened.source
         form, head = FORMATS[source.format], head_of_stream(stream)
-        if (advice := looks_like_utf16(head.data)) is not None:
-            raise SourceError(f"{source.name}: {advice}.")
-        if source.path == STDIN and not head.data:
-            raise empty_stdin()
         sample = self.sample(source, head) if form.has_columns else None
         if sample is None:
             return source
@@ -211,7 +200,7 @@ def read_batches(
 
 def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
     if source.path == STDIN:
-        return nullcontext(standard_input(source.stdin))
+        return nullcontext(standard_input())
     try:
         return Path(source.path).open("rb", buffering=0)
     except OSError as error:
@@ -236,9 +225,3 @@ def _until_damage(
         )
         problem = problem_of("truncated", str(fault))
         yield problem_batch(IdType(), fault.line or n_documents + 1, problem)
-
-
-def check_has_columns(name: str, file_format: str, parameter: str) -> None:
-    """Raise SourceError for a format without named columns."""
-    if not has_columns(file_format):
-        raise SourceError(f"{name} has no columns.", parameter=parameter)

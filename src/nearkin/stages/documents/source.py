@@ -42,8 +42,6 @@ class Source:
         Path that names the file in results if another file has the same name.
     encoding
         Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
-    stdin : binary file or None
-        Standard input, or a copy of it, for the path "-".
     changed_ns, noted_ns
         Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
         None for a pipe, and until the source was seen: see `workflows.reading.identity`.
@@ -69,7 +67,6 @@ class Source:
     ocr: str | None = None
     place: str | None = None
     encoding: str = "utf-8"
-    stdin: BinaryIO | None = field(default=None, compare=False, repr=False)
     changed_ns: int | None = None
     noted_ns: int | None = field(default=None, compare=False)
     sha256: str | None = None

@@ -7,32 +7,17 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
-from nearkin.stages.documents.columns import (
-    ColumnSample,
-    check_unique,
-    has_column,
-    missing_column,
-)
+from nearkin.stages.documents.columns import ColumnSample, check_unique, has_column, missing_column
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
-from nearkin.stages.documents.head import (
-    Head,
-    empty_stdin,
-    head_of_file,
-    head_of_stdin,
-    sniffed,
-    standard_input,
-    unreadable,
-)
-from nearkin.stages.documents.reader import check_has_columns
+from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
+from nearkin.stages.documents.head import Head, empty_stdin, head_of_file, head_of_stdin, sniffed, unreadable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression
@@ -59,7 +44,6 @@ def resolve_sources(
     doc_id: str | None = None,
     optional: Collection[str] = (),
     encoding: str = "utf-8",
-    stdin: BinaryIO | None = None,
     in_order: bool = False,
     has_columns_later: bool = False,
     rules: ReadingRules | None = None,
@@ -73,8 +57,6 @@ def resolve_sources(
         One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
     optional
         Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note.
-    stdin
-        It is inspected, but nothing is taken from it.
     in_order
         Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
     has_columns_later
@@ -85,7 +67,7 @@ def resolve_sources(
         raise ParameterError(f"The format (file_format) must be one of {every}. Got {file_format!r} instead.")
     rules = rules or ReadingRules()
     base = Source(
-        path="", name="", format="", text=text, id=doc_id, encoding=check_encoding(encoding), stdin=stdin,
+        path="", name="", format="", text=text, id=doc_id, encoding=check_encoding(encoding),
         max_document_bytes=rules.max_document_bytes, takes_damaged=rules.takes_damaged, limits=rules.limits,
         text_root=None if rules.text_root is None else os.path.abspath(rules.text_root), ocr=rules.ocr,
         is_forced=file_format == "file",
@@ -165,7 +147,7 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     if file.path == STDIN:
         _refuse_documents_in_a_pipe(forced)
-        head = head_of_stdin(standard_input(base.stdin), base.encoding)
+        head = head_of_stdin(base.encoding)
         if head.is_all and not head.data:
             raise empty_stdin()
     else:
@@ -208,7 +190,6 @@ def _source(file: FoundFile, file_format: str, compression: Compression, size_by
     return replace(
         source, path=file.path, name=name, format=file_format, compression=compression, size_bytes=size_bytes,
         text=None, id=None, is_forced=source.is_forced and file_format == "file",
-        stdin=source.stdin if file.path == STDIN else None,
     )  # fmt: skip
 
 
@@ -280,7 +261,8 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
     """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
-        check_has_columns(source.name, source.format, "keep")
+        if not has_columns(source.format):
+            raise SourceError(f"{source.name} has no columns.", parameter="keep")
         if (sample := sample_of(source)) is not None:
             from nearkin.stages.documents.keeping import check_keep
 
@@ -298,7 +280,7 @@ def sample_of(source: Source) -> ColumnSample | None:
     """Return the columns of the first records; None if none is visible."""
     try:
         if source.path == STDIN:
-            head = head_of_stdin(standard_input(source.stdin), source.encoding)
+            head = head_of_stdin(source.encoding)
         else:
             head = head_of_file(source.path, source.name, source.encoding)
         sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)

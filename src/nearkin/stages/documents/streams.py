@@ -9,10 +9,10 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import IO, Any, BinaryIO, Literal, cast
+from typing import IO, Any, BinaryIO, Literal
 
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import (
@@ -377,21 +377,16 @@ def keep_memory() -> None:
     bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 
 
-@contextmanager
-def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
-    """Compress what is written to the yielded file into ``file``, which stays open."""
-    if compression == "gzip":
-        # without time and name, which gzip would otherwise write into the file
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packer:
-            yield cast(IO[bytes], packer)
-    elif compression == "zstd":
-        with zstd.ZstdFile(file, "w") as writer:
-            yield cast(IO[bytes], writer)
-    elif compression == "bzip2":
-        with bz2.BZ2File(file, "wb") as archive:
-            yield cast(IO[bytes], archive)
-    elif compression == "xz":
-        with lzma.LZMAFile(file, "wb") as xz:
-            yield cast(IO[bytes], xz)
-    else:
-        yield file
+_PACKERS: dict[Compression, Callable[[IO[bytes]], Any]] = {
+    "none": nullcontext,
+    # without time and name, which gzip would otherwise write into the file
+    "gzip": lambda file: gzip.GzipFile("", "wb", 6, file, 0),
+    "zstd": partial(zstd.ZstdFile, mode="w"), "bzip2": partial(bz2.BZ2File, mode="wb"),
+    "xz": partial(lzma.LZMAFile, mode="wb"),
+}  # fmt: skip
+
+
+def packed(file: IO[bytes], compression: Compression) -> AbstractContextManager[IO[bytes]]:
+    """Compress what is written to the returned file into ``file``, which stays open."""
+    packer: AbstractContextManager[IO[bytes]] = _PACKERS[compression](file)
+    return packer

@@ -55,7 +55,6 @@ def read_table(
     text: str | None = None,
     doc_id: str | None = None,
     keep_column: str | None = None,
-    batch_rows: int = _BATCH_ROWS,
     is_whole: bool = True,
     read_files: str = _READ_FILES,
     chosen: Callable[[Columns], None] = no_columns,
@@ -81,8 +80,6 @@ def read_table(
     RecordBatch
         With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
     """
-    if batch_rows < 1:
-        raise ParameterError.of("batch_rows", "an int >= 1", batch_rows)
     check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
     table = as_table(table)
@@ -94,12 +91,12 @@ def read_table(
             column = pa.chunked_array(table)
             check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
             arrow, names = pa.table({"text": column}), replace(names, text="text")
-        yield from _read_arrow(arrow, names, batch_rows, is_whole=is_whole)
+        yield from _read_arrow(arrow, names, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
         stream = iter(table)
         head = list(islice(stream, SAMPLE_ROWS))
         check_are_texts(head, read_files)
-        yield from _read_records(head, stream, names, batch_rows)
+        yield from _read_records(head, stream, names)
     else:
         raise _not_accepted(table)
 
@@ -187,7 +184,7 @@ def _as_arrow(table: object) -> pa.Table | None:
         return None
 
 
-def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
+def _read_arrow(table: pa.Table, names: _Names, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
     text, doc_id, keep = names.text, names.doc_id, names.keep
     keep_column = None if keep is None else keep.name
     if not len(table):
@@ -210,7 +207,7 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
     wanted = Wanted(table.schema, text, doc_id, keep)
     ids = wanted.ids()
     row = 1
-    for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
+    for batch in table.select(wanted.names).to_batches(max_chunksize=_BATCH_ROWS):
         yield from parts_of_batch(batch, wanted, row, ids, name=TABLE_IN_MEMORY, batch_bytes=_BATCH_BYTES)
         row += len(batch)
 
@@ -224,9 +221,7 @@ class _Names:
     every: tuple[str, ...]
 
 
-def _read_records(
-    head: list[object], stream: Iterator[object], names: _Names, batch_rows: int
-) -> Iterator[pa.RecordBatch]:
+def _read_records(head: list[object], stream: Iterator[object], names: _Names) -> Iterator[pa.RecordBatch]:
     dicts = [record for record in head if isinstance(record, Mapping)]
     keep, text = names.keep, "text"
     doc_id: str | None = "id"
@@ -244,7 +239,7 @@ def _read_records(
         if not dicts:
             raise SourceError(f"{TABLE_IN_MEMORY} has no columns.", parameter="keep")
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
-    rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
+    rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=_BATCH_ROWS)
     yield from rows.batches(
         _row(number, record, text, doc_id, keep_name) for number, record in enumerate(chain(head, stream), start=1)
     )

@@ -31,7 +31,7 @@ from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, Reread, 
 SHINGLES_AT_A_TIME = 1 << 24
 """Shingles of sampled documents in memory; for a larger sample the input is read once per part."""
 _SHINGLE_S = 2e-6  # measured: approximate time per shingle of the sample that occurs in the input
-_COLUMNS = ("name", "reason", "copy_of_row", "n_characters", "n_shingles")
+_COLUMNS = ("name", "reason", "copy_of_row", "n_shingles")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,6 @@ class StoredRun:
     directory: Path
     options: DedupOptions
     names: pa.LargeStringArray
-    n_characters: I64
     n_shingles: I64
     rows: I64
     inputs: Reread
@@ -70,7 +69,7 @@ class StoredRun:
             )  # fmt: skip
             inputs, others = again(manifest.inputs), again(manifest.against) if manifest.against else None
             stands = pc.invert(pc.is_in(documents["reason"], pa.array(TEXTLESS_REASONS)))
-            tables = [documents.select(["name", "n_characters"])]
+            tables = [documents.select(["name"])]
             if others is None:
                 stands = pc.and_(stands, documents["copy_of_row"].is_null())
             else:
@@ -80,7 +79,6 @@ class StoredRun:
             directory=directory,
             options=options,
             names=everything["name"].combine_chunks(),
-            n_characters=everything["n_characters"].to_numpy(),
             n_shingles=documents["n_shingles"].to_numpy(),
             rows=np.flatnonzero(stands.to_numpy(zero_copy_only=False)),
             inputs=inputs,
@@ -101,7 +99,6 @@ class StoredRun:
         """Return documents of a side, prepared as in the run."""
         rows, batch, name = item
         prepared = prepare(batch, self.options.normalise, source_name=name)
-        side.check_lengths(rows, self.n_characters[rows + first], prepared["n_characters"])
         return rows + first, prepared["digest"], self.options.shingle.sets(prepared["text"])
 
 

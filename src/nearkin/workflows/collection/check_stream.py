@@ -16,8 +16,9 @@ from nearkin.errors import DocumentError, SourceError
 from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.readers.jsonl import read_jsonl
+from nearkin.stages.documents.readers.jsonl import JsonLines
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, STOPPED, ReadingRules, too_long
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
 if TYPE_CHECKING:
@@ -246,9 +247,9 @@ def arriving_lines(
 def _documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[tuple[str | None, str, str | None]]:
     """Yield id, text and problem of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
-    stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
-    batches = read_jsonl(stream, text=text, doc_id=doc_id, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40)
-    for batch in batches:
+    source = Source(path="", name="", format="jsonl", text=text, id=doc_id, max_document_bytes=1 << 40)
+    opened = OpenedSource(source=source, raw=io.BytesIO(b"\n" + b"\n".join(lines)), batch_bytes=_BATCH_BYTES)
+    for batch in JsonLines().read(ByteStream(opened.raw, "none"), opened):
         prepared = prepare(batch, AS_IT_CAME, source_name="")
         columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
         for own_id, has_id, own_text, problem in zip(*columns, strict=True):

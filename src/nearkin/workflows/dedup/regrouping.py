@@ -52,7 +52,7 @@ from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
 from nearkin.workflows.reading.identity import check_unchanged
 from nearkin.workflows.reading.inputs import places_of_files
-from nearkin.workflows.reading.rereading import sources_again
+from nearkin.workflows.reading.rereading import reread
 from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"
@@ -347,10 +347,10 @@ class InputAgain:
         _check_outside(manifest.inputs, out)
         with damage_of(directory):
             try:
-                sources = sources_again(
+                sources = reread(
                     manifest.inputs, manifest.encoding, manifest.reading, threads=Resources().n_threads,
                     progress=meter.progress,
-                )  # fmt: skip
+                ).sources  # fmt: skip
             except InputError as error:
                 error.args = (f"the input of {directory} cannot be read again. {error}",)
                 error.parameter = "write_kept"

@@ -194,8 +194,9 @@ def read_originals(result: RunResult, rows: I64) -> Callable[[int], str]:
     again = Reread(result.inputs, np.bincount(result.result.places.source, minlength=n_sources))
     with result.run.stage("read again", sum(part.size_bytes for part in result.inputs), "bytes") as progress:
         for number, (block, texts) in enumerate(_texts(again, rows, progress)):
-            before = result.result.corpus.n_characters[block]
-            again.check_lengths(block, before, pc.utf8_length(texts), error=changed_while_read)
+            differs = pc.utf8_length(texts).to_numpy() != result.result.corpus.n_characters[block]
+            if differs.any():
+                raise changed_while_read(result.result.places.where(int(block[np.argmax(differs)])))
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
     kept = pa.chunked_array(gathered(spool.chunks(), "text"), pa.large_string())
     return lambda row: str(kept[int(np.searchsorted(rows, row))].as_py())

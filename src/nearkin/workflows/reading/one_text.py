@@ -56,7 +56,6 @@ def read_one_document(
     rules: ReadingRules | None = None,
     *,
     with_inside: bool = False,
-    of_table: str = "",
 ) -> OneDocument:
     """Return the document with an id: a file, with or without markup, or a document inside one; else SourceError."""
     if path.is_dir():
@@ -64,7 +63,7 @@ def read_one_document(
     file = _file_of(str(path))
     file_format = by_suffix(file)[0]
     if os.path.isfile(file):
-        _refuse_table(path, file, of_table)
+        _refuse_table(path, file)
         if file_format in (None, "file"):  # of a pipe, the beginning would be gone
             file_format = recognised_format(file)
     if file_format is None or not is_of_documents(file_format):
@@ -99,16 +98,14 @@ def read_one_document(
     raise SourceError(f"No document in {path} can be read. The first: {problem}.")
 
 
-def _refuse_table(path: Path, file: str, what_to_do: str) -> None:
+def _refuse_table(path: Path, file: str) -> None:
     try:
         with open(file, "rb") as raw:
             table = table_begun_by(raw.read(_MAGIC_BYTES))
     except OSError:
         return
     if table is not None:
-        raise SourceError(
-            f"{path} is {table.a_file}, a table of documents, not one document.{f' {what_to_do}' if what_to_do else ''}"
-        )
+        raise SourceError(f"{path} is {table.a_file}, a table of documents, not one document.")
 
 
 def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:

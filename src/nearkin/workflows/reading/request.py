@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
@@ -35,8 +35,6 @@ class ReadingRequest:
     ----------
     encoding
         Fallback encoding of text files, lines, CSV and TSV.
-    stdin
-        Used instead of the process's standard input.
     side
         "left", "right" or "against", whose parameters for columns errors name; see `columns_of_side`.
     optional
@@ -49,7 +47,6 @@ class ReadingRequest:
     doc_id: str | None = None
     encoding: str = "utf-8"
     rules: ReadingRules = field(default_factory=ReadingRules)
-    stdin: BinaryIO | None = field(default=None, compare=False)
     side: str = field(default="", compare=False)
     optional: frozenset[str] = frozenset()
 
@@ -110,7 +107,7 @@ class ReadingRequest:
                 if kind == "file":
                     resolved = resolve_sources(
                         [str(argument) for argument in arguments], file_format=self.file_format, text=self.text,
-                        doc_id=self.doc_id, optional=self.optional, encoding=self.encoding, stdin=self.stdin,
+                        doc_id=self.doc_id, optional=self.optional, encoding=self.encoding,
                         in_order=in_order, rules=self.rules, without=without,
                     )  # fmt: skip
                     for source in resolved.sources:

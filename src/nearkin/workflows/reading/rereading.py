@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, on_disk, printable
-from nearkin.records import DOCUMENTS_SCHEMA, I64, U32
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
@@ -29,14 +29,7 @@ from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.sources import Source, check_keep_column
 from nearkin.workflows.reading.identity import changed, digested, is_unchanged, seen
-from nearkin.workflows.reading.inputs import (
-    IN_MEMORY,
-    Input,
-    StoredDocuments,
-    StoredSource,
-    inputs_of,
-    places_in,
-)
+from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredDocuments, StoredSource, inputs_of
 from nearkin.workflows.resources import Resources
 
 GivenAgain = Mapping[str, StoredSource]
@@ -55,27 +48,14 @@ class Reread:
     counts: I64
 
     @property
-    def n_documents(self) -> int:
-        """Number of documents in all inputs."""
-        return int(self.counts.sum())
+    def sources(self) -> list[Source]:
+        """Every source, in order."""
+        return [source for part in self.inputs for source in part.sources]
 
     @property
     def size_bytes(self) -> int:
         """Size of all inputs."""
         return sum(part.size_bytes for part in self.inputs)
-
-    def source_names(self, rows: I64) -> pa.LargeStringArray:
-        """Return the name of the source of each row."""
-        names = pa.array(places_in(self.inputs), pa.large_string())
-        return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
-
-    def check_lengths(
-        self, rows: I64, before: U32 | I64, now: pa.Array, *, error: Callable[[str], SourceError] = changed
-    ) -> None:
-        """Raise ``error`` of the source if documents have not as many characters as before."""
-        differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
-        if len(differing):
-            raise error(self.source_names(rows[differing[:1]])[0].as_py())
 
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
         """Yield documents with their rows, and the name of the source of those without an id."""
@@ -124,33 +104,15 @@ def reread(
     threads: int,
     progress: Progress,
 ) -> Reread:
-    """Return the input of a run for a second reading; the parameters and errors are those of `sources_again`."""
-    sources = sources_again(files, encoding, reading, in_memory=in_memory, threads=threads, progress=progress)
-    return Reread(inputs_of(sources), np.array([file.n_documents for file in files], np.int64))
-
-
-def sources_again(
-    files: Sequence[InputFile],
-    encoding: str | None,
-    reading: HowRead | None,
-    *,
-    in_memory: GivenAgain = NONE_GIVEN,
-    threads: int,
-    progress: Progress,
-) -> list[Source]:
-    """Return the sources of a run, in order; SourceError if files or collections have not the digests of the run."""
-    for file in files:
-        if file.format not in STORED:
-            _check_there(on_disk(file.path), file.size_bytes if file.sha256 else None)
+    """Return the input of a run for a second reading; SourceError if files or collections are not those of the run."""
     sources = [seen(_source(file, encoding or "utf-8", reading, in_memory)) for file in files]
     progress.start("digest inputs", sum(source.size_bytes for source in sources), "bytes")
     again = list[Source]()
-    as_before = map_ordered(_as_before, zip(files, sources, strict=True), threads=threads)
-    for source in as_before:
+    for source in map_ordered(_as_before, zip(files, sources, strict=True), threads=threads):
         again.append(source)
         progress.advance(source.size_bytes)
     progress.finish()
-    return again
+    return Reread(inputs_of(again), np.array([file.n_documents for file in files], np.int64))
 
 
 def _as_before(pair: tuple[InputFile, Source]) -> Source:
@@ -167,20 +129,15 @@ def _as_before(pair: tuple[InputFile, Source]) -> Source:
     return source
 
 
-def _check_there(path: str, size_bytes: int | None = None) -> None:
+def _source(file: InputFile, encoding: str, reading: HowRead | None, in_memory: GivenAgain) -> Source:
+    if file.format in STORED:
+        return stored_source(file, in_memory)
+    path, reading = on_disk(file.path), reading or HowRead()
     if path == STDIN:
         raise SourceError("The input was standard input, which cannot be read again. Read a file instead.")
     if not os.path.isfile(path):
         where = "" if os.path.isabs(path) else f" in {printable(os.getcwd())}"
         raise SourceError(f"{printable(path)} does not exist{where}. It must be read again: restore the file.")
-    if size_bytes not in (None, os.path.getsize(path)):
-        raise changed(path)
-
-
-def _source(file: InputFile, encoding: str, reading: HowRead | None, in_memory: GivenAgain) -> Source:
-    if file.format in STORED:
-        return stored_source(file, in_memory)
-    path, reading = on_disk(file.path), reading or HowRead()
     return Source(
         path=path, name=file.name or printable(path), format=file.format or "file", compression=by_suffix(path)[1],
         text=file.text, id=file.id, size_bytes=file.size_bytes or 0, takes_damaged=True, encoding=encoding,
@@ -262,7 +219,7 @@ class KeptDocuments(StoredDocuments):
         """Whether the files, and the manifest of the run, are as they were."""
         manifest = self.directory / MANIFEST
         is_same_run = manifest.exists() and _sha256_of(manifest) == self.manifest_sha256
-        return is_same_run and all(is_unchanged(source) for part in self.again.inputs for source in part.sources)
+        return is_same_run and all(map(is_unchanged, self.again.sources))
 
     def keeping(self, keep_column: str | None, name: str) -> KeptDocuments:
         """Return the documents with the values of a column to keep by; SourceError if a file has none."""

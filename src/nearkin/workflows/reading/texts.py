@@ -83,7 +83,6 @@ class Texts:
         self.rules = rules
         self.id_kind = IdKind.NONE
         self.n_documents = 0
-        self._damage: dict[tuple[str, int], str] = {}
         self._exceptions: dict[int, list[ExceptionRow]] = {}
 
     @property
@@ -91,7 +90,8 @@ class Texts:
         """Files of which only a part has been used so far."""
         from nearkin.manifests.stored import DamagedFile
 
-        return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
+        damaged = (exception for exception in self.exceptions if exception.exception == "truncated")
+        return tuple(DamagedFile(path=self.names[one.source], line=one.line, problem=one.sentence) for one in damaged)
 
     @property
     def exceptions(self) -> list[ExceptionRow]:
@@ -160,14 +160,9 @@ class Texts:
         for part in self.inputs:
             for batch, sources in part.batches(progress):
                 self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
-                self._note_damage(batch, part.names)
                 yield RawBatch(batch, sources + first, part.source.name, self.n_documents)
                 self.n_documents += batch.num_rows
             first += len(part.sources)
-
-    def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
-        if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):
-            self._damage[printable(names[0]), batch["line"][0].as_py()] = sentence_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions; threads may share this.

@@ -35,7 +35,7 @@ from nearkin.nouns import counted
 from nearkin.paths import check_output, check_outside_collections, path_of, why
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_for_users
+from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_batch
 from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
@@ -434,7 +434,7 @@ def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> Non
     if path.exists() and not path.is_dir() and not _is_free(path):  # writing says that it is a directory
         raise OutputExistsError(f"{path} already exists, and is not a saved stream. Choose another path.")
     batch = as_batch(arrays).replace_schema_metadata({_KEY: json.dumps({**about, "version": _VERSION})})
-    save_for_users(path, batch)
+    save_batch(path, batch, durable=True)
 
 
 def read_stream(path: Path) -> tuple[Mapping[str, Any], Arrays]:

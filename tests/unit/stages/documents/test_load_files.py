@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.readers.load_records import columns_of, parent_in
+from nearkin.stages.documents.readers.load_file import columns_of, parent_in
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
 Q, S = "þ", "\x14"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.stages.documents.readers.load_records import LoadRecord, dialect_of, records_of
+from nearkin.stages.documents.readers.load_file import LoadRecord, dialect_of, records_of
 from nearkin.stages.documents.streams import ByteStream
 
 MARKED = [("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)]

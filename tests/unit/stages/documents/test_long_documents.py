@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nearkin.formats import zstd
+from nearkin.stages.documents.readers.jsonl import JsonLines
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from unit.stages.documents.conftest import rows_of
 
@@ -88,12 +90,9 @@ def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
             held.append(len(self._left))
             return n
 
-    from nearkin.stages.documents.readers.jsonl import read_jsonl
-
+    source = Source(path="", name="", format="jsonl", text="text", max_document_bytes=1 << 20)
     stream = Watched(raw, "zstd", encoding=encoding, max_line_bytes=1 << 20)
-    batches = list(
-        read_jsonl(stream, text="text", doc_id=None, keep=None, batch_bytes=1 << 16, max_document_bytes=1 << 20)
-    )
+    batches = list(JsonLines().read(stream, OpenedSource(source=source, raw=raw, batch_bytes=1 << 16)))
     assert [row[1] for row in rows_of(batches)] == [b"first", None, b"last"]
     assert len(held) == 1
     assert held[0] < 64 << 20

@@ -91,7 +91,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize(("name", "data", "kind"), DAMAGED, ids=[name for name, *_ in DAMAGED])
 def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
-    folder: Path, name: str, data: bytes, kind: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, data: bytes, kind: str
 ) -> None:
     data += b"\n\x00\x01 endobj" * 99
     write(f"in/{name}", data)
@@ -103,8 +103,9 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
     with pytest.raises(SourceError, match=r"^-: this is an? "):
-        resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)))
+        resolve_sources(["-"])
 
 
 def test_order_and_repeats_do_not_matter(folder: Path) -> None:
@@ -201,8 +202,10 @@ def test_the_delimiter_of_csv_is_told_from_the_header(folder: Path, data: bytes,
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress])
-def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) -> None:
-    stdin = stdin_of(compress(JSONL * 500))
-    source = only(resolve_sources(["-"], stdin=stdin))
+def test_standard_input_is_looked_at_and_then_read_whole(
+    compress: type[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin_of(compress(JSONL * 500))))
+    source = only(resolve_sources(["-"]))
     assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
     assert sum(len(batch) for batch in read_batches(source, batch_bytes=1000)) == 500

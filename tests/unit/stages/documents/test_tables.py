@@ -35,8 +35,9 @@ def rows_of(table: object, **options: object) -> list[tuple[object, ...]]:
     ],
     ids=["arrow", "pandas", "pandas index", "polars", "dicts", "pairs", "dictionary"],
 )
-def test_every_table_gives_the_same_rows(table: object, batch_rows: int) -> None:
-    assert rows_of(table, batch_rows=batch_rows) == ROWS
+def test_every_table_gives_the_same_rows(table: object, batch_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_ROWS", batch_rows)
+    assert rows_of(table) == ROWS
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -32,9 +31,9 @@ _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last
 class Arrow(TableReader):
     """Arrow files and streams."""
 
-    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+    def table(self, raw: BinaryIO, name: str) -> TableFile:
         """Open a file or a stream; see `TableReader`."""
-        return contextlib.nullcontext(ArrowTable(raw, name))
+        return ArrowTable(raw, name)
 
 
 class ArrowTable:

@@ -24,11 +24,11 @@ from nearkin.stages.documents.columns import (
     sample_of_records,
 )
 from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import RowMask, StreamReader
-from nearkin.stages.documents.readers.lines import write_kept
-from nearkin.stages.documents.readers.records import (
+from nearkin.stages.documents.readers.lines import (
     FieldSplitter,
     Records,
     ScannedRecord,
@@ -36,6 +36,7 @@ from nearkin.stages.documents.readers.records import (
     line_end_in,
     other_number,
     read_records,
+    write_kept,
 )
 from nearkin.stages.documents.rows import (
     IdType,
@@ -178,10 +179,7 @@ class Tsv(DelimitedReader):
 
 
 def _is_load_file(head: Head) -> bool:
-    from nearkin.stages.documents.readers.load_records import dialect_of, is_for_review
-
-    dialect = dialect_of(head.data)
-    return dialect is not None and is_for_review(dialect.names)
+    return bool(FORMATS["load-file"].reader.is_for_review(head))
 
 
 def _are_columns(named: Sequence[str | None], names: Sequence[str]) -> bool:

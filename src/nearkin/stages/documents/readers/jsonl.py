@@ -21,8 +21,7 @@ from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.readers.lines import LineReader
-from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
+from nearkin.stages.documents.readers.lines import LineReader, LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -66,15 +65,15 @@ class JsonLines(LineReader):
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield a batch for each block that is not blank."""
         source = opened.source
-        return read_jsonl(
-            stream,
-            text="text" if source.text is None else source.text,
-            doc_id=source.id,
-            keep=opened.keep,
-            carry=opened.carry,
-            batch_bytes=opened.batch_bytes,
-            max_document_bytes=source.max_document_bytes,
-        )
+        wanted = _Wanted(source.text or "text", source.id, opened.keep, opened.carry)
+        for block in read_records(stream, LineSplitter(), opened.batch_bytes, source.max_document_bytes):
+            if block.fault is not None:
+                yield problem_batch(wanted.ids, int(block.lines[0]), block.fault)
+                continue
+            lines = _without_white_space(block)
+            if len(lines):
+                table = None if wanted.is_inside else _arrow_table(lines, wanted)
+                yield _read_slow(lines, wanted) if table is None else _read_fast(lines, table, wanted)
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:
@@ -130,28 +129,6 @@ def _type_of(value: object, *, is_number: bool) -> pa.DataType:
     if is_number:
         return pa.float64() if isinstance(value, int | float) else pa.binary()
     return pa.int64() if isinstance(value, int) else pa.binary()
-
-
-def read_jsonl(
-    stream: ByteStream,
-    *,
-    text: str,
-    doc_id: str | None,
-    keep: KeepColumn | None = None,
-    batch_bytes: int,
-    max_document_bytes: int,
-    carry: Sequence[str] = (),
-) -> Iterator[pa.RecordBatch]:
-    """Yield a batch for each block that is not blank."""
-    wanted = _Wanted(text, doc_id, keep, carry)
-    for block in read_records(stream, LineSplitter(), batch_bytes, max_document_bytes):
-        if block.fault is not None:
-            yield problem_batch(wanted.ids, int(block.lines[0]), block.fault)
-            continue
-        lines = _without_white_space(block)
-        if len(lines):
-            table = None if wanted.is_inside else _arrow_table(lines, wanted)
-            yield _read_slow(lines, wanted) if table is None else _read_fast(lines, table, wanted)
 
 
 def _without_white_space(block: Records) -> Records:

@@ -1,23 +1,340 @@
-"""Lines: each is a document, ``ID<TAB>TEXT`` or a text."""
+"""Records of a stream in blocks of whole ones, lines or fields; and readers of lines, ``ID<TAB>TEXT`` or a text."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import RowMask, StreamReader
-from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, documents_batch, integers_or_strings, named, problem_batch
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
+
+_LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """Whole records, or a place where one cannot be read.
+
+    Parameters
+    ----------
+    data
+        Contains the records. The memory is reused for the next block: copy what you keep.
+    starts, ends : int64 array, shape (n_records,)
+        Bounds of each record in ``data``, with its line end.
+    lines : int64 array, shape (n_records,)
+        Line on which each record begins, from 1.
+    scanned
+        The fields of each record, if they had to be split to find where the records end.
+    """
+
+    data: memoryview
+    starts: I64
+    ends: I64
+    lines: I64
+    scanned: Sequence[ScannedRecord] | None = None
+    fault: RecordFault | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @classmethod
+    def of_fault(cls, line: int, fault: RecordFault) -> Records:
+        """Make a place where a record cannot be read."""
+        none = np.zeros(0, np.int64)
+        return cls(data=memoryview(b""), starts=none, ends=none, lines=np.array([line]), fault=fault)
+
+    @property
+    def view(self) -> NDArray[np.uint8]:
+        """The data as an array."""
+        return np.frombuffer(self.data, np.uint8)
+
+    def part(self, first: int, stop: int) -> Records:
+        """Return some of the records."""
+        is_there = slice(first, stop)
+        return self._at(is_there, None if self.scanned is None else self.scanned[is_there])
+
+    def only(self, is_there: NDArray[np.bool_]) -> Records:
+        """Return the records that are marked."""
+        rows = np.flatnonzero(is_there).tolist()
+        return self._at(is_there, None if self.scanned is None else [self.scanned[row] for row in rows])
+
+    def _at(self, place: slice | NDArray[np.bool_], scanned: Sequence[ScannedRecord] | None) -> Records:
+        starts, ends, lines = self.starts[place], self.ends[place], self.lines[place]
+        return Records(data=self.data, starts=starts, ends=ends, lines=lines, scanned=scanned)
+
+    def without_line_ends(self) -> I64:
+        r"""Return the ends of lines without their ``\n`` or ``\r\n``."""
+        view, starts = self.view, self.starts
+        ends = self.ends - (view[self.ends - 1] == _LF)
+        without: I64 = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == _CR))
+        return without
+
+
+class LineSplitter:
+    """Finds the ends of records: each line is one."""
+
+    def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
+        """Return the complete records, and the position and the line after them."""
+        ends: I64 = np.flatnonzero(np.frombuffer(data, np.uint8) == _LF) + 1
+        if at_end and len(data) and (not len(ends) or ends[-1] < len(data)):
+            ends = np.append(ends, len(data))
+        starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
+        lines = np.arange(line, line + len(ends), dtype=np.int64)
+        records = Records(data=data, starts=starts, ends=ends, lines=lines)
+        return records, int(ends[-1]) if len(ends) else 0, line + len(ends)
+
+    def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
+        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there."""
+        return line_end_in(piece)
+
+
+def line_end_in(piece: bytes) -> tuple[int, int]:
+    """Return the first line end, or -1, and the number of line ends up to there."""
+    end = piece.find(b"\n")
+    return end, int(end >= 0)
+
+
+def read_records(
+    stream: ByteStream, splitter: LineSplitter, block_bytes: int, max_record_bytes: int = MAX_DOCUMENT_BYTES
+) -> Iterator[Records]:
+    """Yield the records of blocks of about ``block_bytes`` each, larger only for longer records."""
+    room = bytearray(block_bytes)
+    n_held, line = 0, 1  # the beginning of a record is held until its end is read
+    while True:
+        try:
+            n_new = stream.read_into(memoryview(room)[n_held:])
+        except StreamFault as fault:
+            fault.line = line
+            raise
+        n_held += n_new
+        data = memoryview(room)[:n_held]
+        records, place, line = splitter.split(data, line, at_end=not n_new)
+        yield from _within(records, max_record_bytes)
+        data = data[place:]
+        if not n_new:
+            return
+        n_held = len(data)
+        if n_held > max_record_bytes:
+            n_skipped, n_lines = _skip(stream, splitter, data, line)
+            yield Records.of_fault(line, too_long(n_held + n_skipped, max_record_bytes))
+            n_held, line = 0, line + n_lines
+        elif n_held > len(room) // 2 or len(room) > block_bytes:  # enlarged for a long record, and reset after it
+            other = bytearray(max(block_bytes, min(2 * n_held, max_record_bytes + block_bytes)))
+            other[:n_held] = data
+            room = other
+        else:
+            room[:n_held] = bytes(data)
+
+
+def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
+    first = 0
+    if len(records) and int(records.ends[-1] - records.starts[0]) > max_record_bytes:
+        sizes = records.ends - records.starts - (records.view[records.ends - 1] == _LF)
+        for index in np.flatnonzero(sizes > max_record_bytes).tolist():
+            if first < index:
+                yield records.part(first, index)
+            yield Records.of_fault(int(records.lines[index]), too_long(int(sizes[index]), max_record_bytes))
+            first = index + 1
+    if first < len(records):
+        yield records.part(first, len(records)) if first else records
+
+
+def _skip(stream: ByteStream, splitter: LineSplitter, held: memoryview, line: int) -> tuple[int, int]:
+    first, n_lines = [held], 0
+
+    def end_in(piece: bytes) -> int:
+        nonlocal n_lines
+        end, n_passed = splitter.end_in(piece, first.pop() if first else None)
+        if not piece and n_lines:
+            raise StreamFault(f"a quote that opens in line {line} is never closed", line)
+        n_lines += n_passed
+        return end
+
+    return stream.skip(end_in), n_lines
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedRecord:
+    """A record that was split, with the end of its bytes; a blank line has no fields."""
+
+    fields: list[str]
+    end: int
+    fault: RecordFault | None = None
+
+
+def other_number(n_fields: int, n_columns: int) -> RecordFault:
+    """Return the fault of a record with another number of fields than the header."""
+    return RecordFault("damaged", f"{counted(n_fields, 'field')} where the header has {n_columns:,}")
+
+
+class _LinesAgain:
+    def __init__(self, lines: list[str]) -> None:
+        self.all, self.at, self.is_at_end = lines, 0, False
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        self.is_at_end = self.at == len(self.all)
+        if self.is_at_end:
+            raise StopIteration
+        self.at += 1
+        return self.all[self.at - 1]
+
+
+def legible(fields: Sequence[str]) -> list[str]:
+    """Return fields with a replacement for bytes that are not UTF-8."""
+    return [
+        field if field.isascii() else field.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for field in fields
+    ]
+
+
+class FieldSplitter(LineSplitter):
+    """Records of fields, as Python's `csv` reads them, strictly.
+
+    A record that breaks the rule costs one line: reading continues with the next. Bytes that are not UTF-8 are unpaired
+    surrogates in fields.
+    """
+
+    is_plain = True
+    """Whether quotes and separators are single bytes, so that `_clean_ends` can find the ends of records."""
+
+    def __init__(self, delimiter: str, quote: str = '"') -> None:
+        self.delimiter, self.quote = delimiter, quote
+        self._is_quoted = False
+
+    def fault_in(self, fields: list[str], n_lines: int) -> RecordFault | None:
+        """Return why fields that follow the rule for quotes are no record."""
+        return None
+
+    def mended(self, line: str) -> list[str] | None:
+        """Return the fields of the first line of a record with a fault; None if it is damaged."""
+        return None
+
+    def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
+        """Return the complete records that are not blank; see `LineSplitter`."""
+        view, scanned = np.frombuffer(data, np.uint8), None
+        ends = self._clean_ends(view, at_end=at_end) if self.is_plain else None
+        if ends is None:
+            scanned = list(self.scan(bytes(data), is_all=at_end))
+            ends = np.array([record.end for record in scanned], np.int64)
+        done = int(ends[-1]) if len(ends) else 0
+        starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
+        breaks = _line_ends(view[:done], at_end=True)
+        lines = line + np.searchsorted(breaks, starts)
+        records = Records(data=data, starts=starts, ends=ends, lines=lines, scanned=scanned)
+        is_there = ends - starts > 2
+        for index in np.flatnonzero(~is_there):
+            is_there[index] = bool(bytes(data[starts[index] : ends[index]]).strip(b"\r\n"))
+        return records if is_there.all() else records.only(is_there), done, line + len(breaks)
+
+    def scan(self, data: bytes, *, is_all: bool) -> Iterator[ScannedRecord]:
+        r"""Yield the records of data, the last one only if it is complete.
+
+        Examples
+        --------
+        >>> [record.fields for record in FieldSplitter(",").scan(b'a,"b, ""c"" d"\n5" wide,e', is_all=True)]
+        [['a', 'b, "c" d'], ['5" wide', 'e']]
+        """
+        pieces = data.splitlines(keepends=True)
+        if pieces and not is_all and not pieces[-1].endswith(b"\n"):
+            pieces.pop()
+        lines = _LinesAgain([piece.decode("utf-8", "surrogateescape") for piece in pieces])
+        csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
+        rows = csv.reader(
+            lines, delimiter=self.delimiter, quotechar=self.quote or None, strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+        )  # fmt: skip
+        end = 0
+        while lines.at < len(pieces):
+            first = lines.at
+            try:
+                fields = next(rows)
+                fault = self.fault_in(fields, lines.at - first) if fields else None
+            except csv.Error:
+                if lines.is_at_end and not is_all:
+                    return
+                why = "the quote that opens a field is never closed"
+                why = why if lines.is_at_end else "more characters follow the closing quote of a field"
+                fault = RecordFault("damaged", why)
+            if fault is not None:
+                lines.at = first + 1
+                fields = self.mended(lines.all[first].rstrip("\r\n")) or []
+                fault = None if fields else fault
+            end += sum(map(len, pieces[first : lines.at]))
+            yield ScannedRecord(fields, end, fault)
+
+    def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
+        """Return the first line end outside of quotes; see `LineSplitter`."""
+        view = np.frombuffer(piece, np.uint8)
+        breaks, quotes = _line_ends(view, at_end=True), np.flatnonzero(view == _QUOTE)
+        n_lines = 0
+        if held is not None:
+            begun = np.frombuffer(held, np.uint8)
+            n_lines = len(_line_ends(begun, at_end=False))
+            self._is_quoted = bool((begun == _QUOTE).sum() % 2)
+        is_outside = (np.searchsorted(quotes, breaks) + self._is_quoted) % 2 == 0
+        if is_outside.any():
+            end = int(np.argmax(is_outside))
+            return int(breaks[end]), n_lines + end + 1
+        self._is_quoted ^= bool(len(quotes) % 2)
+        return -1, n_lines + len(breaks)
+
+    def _clean_ends(self, view: NDArray[np.uint8], *, at_end: bool) -> I64 | None:
+        breaks = _line_ends(view, at_end=at_end)
+        quotes = np.flatnonzero(view == _QUOTE)
+        if len(quotes):
+            before = view[quotes[quotes > 0] - 1]
+            opens = (before == ord(self.delimiter)) | (before == _LF) | (before == _CR)
+            if quotes[0] > 0 and not opens.any():
+                quotes = quotes[:0]  # all quotes are ordinary characters
+        is_outside = np.searchsorted(quotes, breaks) % 2 == 0
+        ends: I64 = breaks[is_outside] + 1
+        last = int(ends[-1]) if len(ends) else 0
+        if at_end and last < len(view):
+            if len(quotes) % 2:
+                return None
+            ends, last = np.append(ends, len(view)), len(view)
+        if len(quotes) and not self._quotes_follow_rule(view, quotes, last):
+            return None
+        return ends
+
+    def _quotes_follow_rule(self, view: NDArray[np.uint8], quotes: I64, last: int) -> bool:
+        """Whether fields begin and end at the quotes before ``last``, or at all."""
+        known = quotes[: np.searchsorted(quotes, last)] if last else quotes
+        allowed = np.zeros(256, np.bool_)
+        allowed[[ord(self.delimiter), _CR, _LF, _QUOTE]] = True
+        opening, closing = known[0::2], known[1::2]
+        opening = opening[opening > 0]
+        closing = closing[closing < len(view) - 1]
+        return bool(allowed[view[opening - 1]].all() and allowed[view[closing + 1]].all())
+
+
+def _line_ends(view: NDArray[np.uint8], *, at_end: bool) -> I64:
+    breaks = np.flatnonzero(view == _LF)
+    returns = np.flatnonzero(view == _CR)
+    if not len(returns):
+        return breaks
+    follows = view[np.minimum(returns + 1, len(view) - 1)]
+    alone = returns[np.where(returns == len(view) - 1, at_end, follows != _LF)]
+    return np.sort(np.concatenate([breaks, alone])) if len(alone) else breaks
+
 
 _LONGEST_ID = 512
 _COPIED_BYTES = 8 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -34,40 +33,29 @@ _FOLDED_BYTES = 64
 class Parquet(TableReader):
     """Parquet files."""
 
-    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+    def table(self, raw: BinaryIO, name: str) -> TableFile:
         """Open a file; see `TableReader`."""
-        return ParquetTable.opened(raw, name)
+        return ParquetTable(raw, name)
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Copy kept rows with all columns; see `Reader`."""
-        with ParquetTable.opened(opened.raw, opened.source.name) as table:
-            table.copy_rows(is_kept, file, opened.added)
+        ParquetTable(opened.raw, opened.source.name).copy_rows(is_kept, file, opened.added)
         opened.progress(opened.source.size_bytes)
 
 
 class ParquetTable:
     """An open Parquet file; see `.tables.TableFile`."""
 
-    def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int, name: str) -> None:
-        self._raw = raw
-        self.parquet = parquet
-        self._size_bytes = size_bytes
-        self._name = name
-        self.schema: pa.Schema = parquet.schema_arrow
-
-    @classmethod
-    @contextmanager
-    def opened(cls, raw: BinaryIO, name: str) -> Iterator[ParquetTable]:
-        """Open a file; see `Parquet`."""
+    def __init__(self, raw: BinaryIO, name: str) -> None:
         if not raw.seekable():
             raise SourceError(f"{name}: Parquet cannot be read from a pipe. Save it to a file first.")
-        size_bytes = raw.seek(0, 2)
+        self._raw, self._name = raw, name
+        self._size_bytes = raw.seek(0, 2)
         try:
-            parquet = open_table(raw)
+            self.parquet = open_table(raw)
         except UNREADABLE as error:
-            raise _why_not(raw, size_bytes, name, error) from error
-        with parquet:
-            yield cls(raw, parquet, size_bytes, name)
+            raise _why_not(raw, self._size_bytes, name, error) from error
+        self.schema: pa.Schema = self.parquet.schema_arrow
 
     def first_rows(self, n_rows: int) -> pa.Table:
         """Return some rows with all columns."""

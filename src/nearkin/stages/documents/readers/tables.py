@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -50,7 +50,7 @@ class TableFile(Protocol):
 class TableReader(Reader):
     """Reader of tables."""
 
-    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+    def table(self, raw: BinaryIO, name: str) -> TableFile:
         """Open a file as a table; SourceError if it is not in this format, StreamFault if it is damaged."""
         raise NotImplementedError
 
@@ -59,8 +59,7 @@ class TableReader(Reader):
         """Open a file on a disk; SourceError if it is not in this format, TruncatedInputError if too damaged."""
         with open(path, "rb", buffering=0) as raw:
             try:
-                with self.opened(raw, name) as table:
-                    yield table
+                yield self.table(raw, name)
             except StreamFault as fault:
                 raise truncated_input(name, fault, 0) from fault
 
@@ -81,26 +80,26 @@ class TableReader(Reader):
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches with about ``batch_bytes`` of text; a null text is a problem."""
         source, keep = opened.source, opened.keep
-        with self.opened(opened.raw, source.name) as table:
-            text, doc_id = source.text, source.id
-            if text is None:
-                sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
-                columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
-                text, doc_id = columns.text, columns.id
-            check_schema(source.name, table.schema, text, doc_id)
-            carry = [name if is_in_schema(name, table.schema) else None for name in opened.carry]
-            wanted = Wanted(table.schema, text, doc_id, keep, carry)
-            ids, row = wanted.ids(), 1
-            try:
-                for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
-                    yield from parts_of_batch(
-                        batch, wanted, row, ids, name=source.name, batch_bytes=opened.batch_bytes,
-                        max_document_bytes=source.max_document_bytes,
-                    )  # fmt: skip
-                    row += len(batch)
-            except StreamFault as fault:
-                fault.line = row
-                raise
+        table = self.table(opened.raw, source.name)
+        text, doc_id = source.text, source.id
+        if text is None:
+            sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
+            columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
+            text, doc_id = columns.text, columns.id
+        check_schema(source.name, table.schema, text, doc_id)
+        carry = [name if is_in_schema(name, table.schema) else None for name in opened.carry]
+        wanted = Wanted(table.schema, text, doc_id, keep, carry)
+        ids, row = wanted.ids(), 1
+        try:
+            for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
+                yield from parts_of_batch(
+                    batch, wanted, row, ids, name=source.name, batch_bytes=opened.batch_bytes,
+                    max_document_bytes=source.max_document_bytes,
+                )  # fmt: skip
+                row += len(batch)
+        except StreamFault as fault:
+            fault.line = row
+            raise
 
 
 def _sample(table: TableFile) -> ColumnSample:
