@@ -58,14 +58,31 @@ def test_two_scans_of_a_page_are_found_by_the_preset_that_the_summary_names(shar
     ]
 
 
-def test_forms_that_differ_in_their_ticks_are_no_copies():
-    answers = [random.Random(i).choices(["☒ ☐", "☐ ☒"], k=20) for i in range(60)]
-    questions = [" ".join(page.split()[:8]) for page in PAGES for _ in range(4)][:20]
-    forms = ["\n".join([PAGES[0], *map(" ".join, zip(questions, ticks, strict=True))]) for ticks in answers]
-    plain = nearkin.dedup(forms, shingle="words:3").manifest["counts"]
-    assert (plain["exact_copy"], plain["dropped_numbers"]) == (0, 59)
-    for n in (3, 60):
+SIGNS = ["☒☐", "✓✗", "✅❌", "●○", "◉◯", "■□", "★☆", "\uf0fe\uf0a8", "○×", "+-", "+−", "👍👎"]
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [*SIGNS, ("[x]", "[ ]"), ("[X]", "[]"), ("(x)", "( )"), ("_x_", "___"), ("✓", ""), ("-2.5", "+2.5"),
+     ("~~a~~ b", "a ~~b~~"), ("○ ○ ● ○ ○", "○ ● ○ ○ ○"), ("( ) ( ) (x)", "( ) (x) ( )"),
+     ("yes [x] no [ ]", "yes [ ] no [x]")],
+)  # fmt: skip
+def test_forms_that_differ_in_their_signs_are_no_copies(yes, no):
+    """Each form has as many yes as any other."""
+    answers = [random.Random(i).sample([yes, no] * 6, k=12) for i in range(12)]
+    questions = [" ".join(page.split()[i : i + 8]) for page in PAGES for i in (0, 8)]
+    forms = ["\n".join([PAGES[0], *map(" ".join, zip(questions, signs, strict=True))]) for signs in answers]
+    plain = nearkin.dedup(forms, threshold=0.5).manifest["counts"]
+    assert (plain["exact_copy"], plain["dropped_numbers"]) == (0, 11)
+    for n in (2, 12):
         assert nearkin.dedup(forms[:n], preset="records").manifest["counts"]["dropped"] == 0
+    named = [form.replace("\n", f"\n{WORDS.split()[i]}ham ", 1) for i, form in enumerate(forms)]
+    assert nearkin.dedup(named, preset="records").manifest["counts"]["dropped"] == 0
+
+
+def test_bullets_are_no_answers():
+    lists = [" ".join(f"{bullet} {page[:80]}" for page in PAGES) for bullet in ("●", "■", "•", "▪", "")]
+    assert nearkin.dedup(lists, preset="records").manifest["counts"]["dropped_other"] == 4
 
 
 def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies(tmp_path):

@@ -10,8 +10,16 @@ _NUMBERS = """
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion percent
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
-TICKS = "☐☑☒✓✔✗✘"
+TICKS = "☐☑☒✓✔✗✘x"
 """Answers in forms, each a word."""
+_EMPTY = "○◯◌□▢◻◽⬜❍❏❐❑❒◇☆🔲❌👎🔴♀\uf06f\uf071\uf072\uf0a1\uf0a3\uf0a8\uf0fb"  # the last are symbols of Wingdings
+_BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍♂\uf052\uf06c\uf06e\uf0a4\uf0fc\uf0fd\uf0fe"
+_FILLED = r"[×✕✖❎⊗⊠]|~~|\B\+\B"
+_BLANK = rf"[{_EMPTY}]|\[[\s_]+\]|\([\s_]+\)|\B(?:\[\]|\(\))\B"
+SIGNS = {rf"{_BLANK}|\B[-–−]": " ☐ ", rf"[{_BULLETS}]|{_FILLED}": " ☒ "}
+"""Other answers in forms, empty and filled, whatever their shape, with their ticks."""
+HAS_SIGNS = rf"{_BLANK}|{_FILLED}|\B[-−]\d"
+"""Signs of texts in which `SIGNS` are answers; else the filled ones may be bullets."""
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
 _OTHER_DATES = """

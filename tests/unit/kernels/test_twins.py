@@ -173,8 +173,9 @@ def test_n_common(values, data):
 
 @given(texts, st.lists(st.sampled_from(["may", "hundred", "a", "中", "12345678901"]), unique=True))
 def test_frames(values, also_numbers):
-    data, offsets = buffers([*values, *(f"{a}7{b} may two hundred and 12345678901 {a}" for a, b in pairwise(values))])
-    agreed(frames.frames, data, offsets, tuple(word.encode() for word in also_numbers))
+    words = tuple(word.encode() for word in also_numbers)
+    longer = [f"{a}7{b} may two hundred and 12345678901 {a} ☒ x" for a, b in pairwise(values)]
+    agreed(frames.frames, *buffers([*values, *longer]), words, ("☒".encode(), b"x"))
 
 
 @given(st.integers(1, 9), st.data())

@@ -16,24 +16,30 @@ from nearkin.kernels.plain.shingles import word_hash
 
 _ONES = np.uint64(0x0101010101010101)
 _MAYBE_BITS = 13
+_WORDS_BEFORE = 4
+"""The question that a tick answers."""
 
 
 @cache
-def _tables(also_numbers):
-    begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers], np.uint64)
+def _tables(also_numbers, ticks):
+    begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers + ticks], np.uint64)
     maybe = np.zeros(1 << _MAYBE_BITS, np.bool_)
     maybe[begins * GOLDEN >> np.uint64(64 - _MAYBE_BITS)] = True
-    return np.array(sorted(word_hash(word.decode()) for word in also_numbers), np.uint64), maybe
+    lists = (also_numbers + ticks, ticks)
+    units, of_ticks = (np.array(sorted(word_hash(word.decode()) for word in words), np.uint64) for words in lists)
+    return units, np.isin(units, of_ticks), maybe
 
 
-def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offsets):
+def frame_many(data, offsets, also_numbers, ticks, frame, numbers, hashes, number_offsets):
     longest = int(np.diff(offsets).max(initial=0))
-    work = *_tables(also_numbers), _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
+    work = *_tables(also_numbers, ticks), _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
     _frame_many(data, offsets, character_classes(), *work, frame, numbers, hashes, number_offsets)
 
 
 @njit(nogil=True, cache=True)
-def _frame_many(data, offsets, classes, also_numbers, maybe, scratch, bare, frame, numbers, hashes, number_offsets):
+def _frame_many(
+    data, offsets, classes, also_numbers, are_ticks, maybe, scratch, bare, frame, numbers, hashes, number_offsets
+):
     copy, copy_words, inside, inside_words, bounds, _, found = scratch
     block, one = np.empty(_BLOCK, np.uint64), np.int64(1)
     distinct = np.empty(_table_size(np.int64(_MAX_AT_FIRST)), np.uint64)
@@ -65,6 +71,10 @@ def _frame_many(data, offsets, classes, also_numbers, maybe, scratch, bare, fram
             if digits == 0 and (place == len(also_numbers) or also_numbers[place] != unit):
                 words = longer
                 continue
+            if digits == 0 and are_ticks[place]:
+                figures = _absorb(figures, words)
+                for before in range(max(k - 2 * _WORDS_BEFORE, 0), k, 2):
+                    unit = _absorb(unit, _hash_run(copy_words, bounds[before], bounds[before + 1])[0])
             found[n] = unit
             n += 1
             figures = _absorb(figures, unit)

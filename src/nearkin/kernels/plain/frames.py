@@ -12,20 +12,23 @@ from nearkin.kernels.plain.shingles import _shingles_one, split_words, word_hash
 _DIGIT = re.compile("[0-9]")
 
 
-def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offsets):
+def frame_many(data, offsets, also_numbers, ticks, frame, numbers, hashes, number_offsets):
     for i, (start, end) in enumerate(pairwise(offsets)):
-        words, figures = 0, []
-        for word in split_words(data[start:end].tobytes().decode()):
-            encoded = word.encode()
-            if _DIGIT.search(word) or encoded in also_numbers:
-                figures.append(word_hash(word))
+        words, figures, digest = 0, [], 0
+        text = split_words(data[start:end].tobytes().decode())
+        for place, word in enumerate(text):
+            encoded, unit = word.encode(), word_hash(word)
+            if encoded in ticks:
+                digest = _absorb(digest, words)
+                for before in text[max(place - 4, 0) : place]:
+                    unit = _absorb(unit, word_hash(before))
+            if _DIGIT.search(word) or encoded in also_numbers + ticks:
+                figures.append(unit)
+                digest = _absorb(digest, unit)
                 continue
             words = (words + len(encoded)) & MASK
             for at in range(0, len(encoded), 8):
                 words = _absorb(words, int.from_bytes(encoded[at : at + 8], "little"))
-        digest = 0
-        for figure in figures:
-            digest = _absorb(digest, figure)
         frame[i], numbers[i] = mix(words), mix(digest)
         n_before = Counter[int]()
         for j, figure in enumerate(sorted(figures)):

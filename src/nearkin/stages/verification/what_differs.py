@@ -13,7 +13,7 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
-from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS, TICKS
+from nearkin.stages.number_words import DATE_WORDS, HAS_SIGNS, NUMBER_WORDS, OTHER_DATE_WORDS, SIGNS, TICKS
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, FIELDS, OTHER = map(
@@ -28,10 +28,22 @@ _BLOCK_PAIRS = 1 << 18
 
 
 @cache
-def also_numbers() -> tuple[bytes, ...]:
-    """Return the months, weekdays and numbers as words, in lower case and with a capital; and ticks."""
-    words = {*DATE_WORDS, *NUMBER_WORDS, *OTHER_DATE_WORDS, *TICKS}
-    return tuple(sorted(form.encode() for word in words for form in (word, word.capitalize())))
+def also_numbers() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """Return the months, weekdays and numbers, and the ticks, in lower case and with a capital."""
+    lists = (DATE_WORDS | NUMBER_WORDS | OTHER_DATE_WORDS, TICKS)
+    words, ticks = (sorted({form.encode() for word in words for form in (word, word.capitalize())}) for words in lists)
+    return tuple(words), tuple(ticks)
+
+
+def with_ticks(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Write ticks for `SIGNS`."""
+    has_signs = pc.match_substring_regex(texts, HAS_SIGNS)
+    if not pc.any(has_signs).as_py():
+        return texts
+    ticked = texts.filter(has_signs)
+    for sign, tick in SIGNS.items():
+        ticked = pc.replace_substring_regex(ticked, sign, tick)
+    return pc.replace_with_mask(texts, has_signs, ticked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ class TextNumbers:
     @classmethod
     def of(cls, texts: pa.LargeStringArray) -> TextNumbers:
         """Find the numbers of normalised texts."""
-        frame, digest, hashes, offsets = frames(*text_buffers(texts), also_numbers())
+        frame, digest, hashes, offsets = frames(*text_buffers(with_ticks(texts)), *also_numbers())
         return cls(frame, digest, hashes, offsets[:-1], offsets[1:])
 
     @classmethod

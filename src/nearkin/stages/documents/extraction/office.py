@@ -317,6 +317,7 @@ _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
 _FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*(?<!/)>(.{0,4096}?)</w:\1>", re.DOTALL)
+_STRUCK = re.compile(rb"<w:d?strike(?: w:val=\"(?:1|true|on)\")?\s*/>")
 _IS_TICKED = re.compile(rb"<w:(checked|default)(?: w:val=\"(\w+)\")?\s*/>")
 _CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d{1,4})\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
 _LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
@@ -365,7 +366,7 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
 
 
 def _fields_of_forms(part: bytes) -> Iterator[str]:
-    """Yield the ticks and the choices of a form in Word, in order, which are no text."""
+    """Yield the ticks and choices of a form in Word, and which words are struck, which are no text."""
     for kind, inside in _FIELD_OF_FORM.findall(part):
         if kind == b"checkBox":
             values = dict(_IS_TICKED.findall(inside))
@@ -375,6 +376,10 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
             yield html.unescape(
                 choices[min(int(chosen[1]) if chosen else 0, len(choices) - 1)].decode("utf-8", "replace")
             )
+    for paragraph in part.split(b"</w:p>") if _STRUCK.search(part) else ():
+        runs = [run for run in paragraph.rpartition(b"</w:pPr>")[2].split(b"</w:r>") if b"<w:t" in run]
+        are_struck = [_STRUCK.search(run) is not None for run in runs]
+        yield from map(tick, are_struck if any(are_struck) else ())
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:

@@ -152,6 +152,10 @@ _CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])
 _BOXES = ("checkbox", "radio")
 _NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file", "range", "color")
 """Kinds of fields: boxes that are ticked, and those whose value is no text of a form."""
+_ALTS = {"checked": True, "ticked": True, "selected": True, "yes": True} | dict.fromkeys(
+    ("unchecked", "unticked", "unselected", "not checked", "not ticked", "not selected", "no"), False
+)
+"""Pictures of boxes."""
 _BREAK, _KEPT_SPACE = "\f", "\x1f"
 """Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
@@ -195,6 +199,13 @@ def text_of_html(page: str) -> str:
     for element in tree.css("pre, textarea, listing, xmp, plaintext"):
         for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
             node.replace_with((node.text_content or "").translate(_AS_IS))
+    for entry in tree.css("s, strike, del, [style*='line-through']"):
+        entry.insert_before("~~")
+        entry.insert_after("~~")
+    for entry in tree.css("[aria-checked]:not(input), img[alt]"):
+        state = _ALTS.get((entry.attributes.get("alt") or "").strip().lower())
+        if entry.tag != "img" or state is not None:
+            entry.insert_before(f"{tick(state or entry.attributes.get('aria-checked') == 'true')} ")
     for entry in tree.css("input, select:has(option[selected]) option"):
         kind = (entry.attributes.get("type") or "text").lower()
         if entry.tag == "option" or kind in _BOXES:

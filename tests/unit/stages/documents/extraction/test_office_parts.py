@@ -68,6 +68,8 @@ def test_ticks_and_choices_of_a_form_are_text():
     boxes = [off, f"{off}<w:checked/>", '<w:default w:val="1"/>', '<w:default w:val="1"/><w:checked w:val="0"/>']
     form = words_of_word(TOLD).replace("<w:p>", f"<w:p>{''.join(map(box, boxes))}{listed}", 1)
     assert parts_checked("docx", {"word/document.xml": form}, TOLD).text == f"{TOLD}\n☐ ☒ ☒ ☐ malignant & large"
+    struck = words_of_word("yes", "no").replace("<w:r>", "<w:r><w:rPr><w:strike/></w:rPr>", 1)
+    assert parts_checked("docx", {"word/document.xml": struck}, "yes no").text == "yes no\n☒"
 
 
 def test_words_that_were_not_extracted_are_counted():

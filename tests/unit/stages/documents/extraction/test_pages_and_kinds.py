@@ -37,6 +37,9 @@ PAGES = [
     ("<input type=checkbox checked>a<input type=RADIO>b<input value='c d'>e<input type=hidden value=f>g",
      "☒ a ☐ b c d e g"),
     ("<select><option>a<option selected>b</select>", "☐ a\n☒ b"),
+    ("<i role=switch aria-checked=true></i>a<i aria-checked=false></i>b<img alt=Checked>c<img alt='A logo'>d",
+     "☒ a☐ b☒ cd"),
+    ("<s>a</s> <del>b</del> <span style='text-decoration: line-through'>c</span>", "~~a~~ ~~b~~ ~~c~~"),
     ("", ""),
 ]  # fmt: skip
 
