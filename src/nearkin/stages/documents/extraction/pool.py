@@ -23,6 +23,7 @@ from nearkin.errors import RunError
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
     PLACE,
+    REQUEST_FILES,
     Answer,
     ExtractedNode,
     ExtractionRequest,
@@ -37,8 +38,6 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_FILES = 16
-"""Files of one request at most; a worker that has fewer gets the next one."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
@@ -189,10 +188,10 @@ class ExtractionPool:
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            if worker.given and not len(worker.given) < _REQUEST_FILES <= len(self._asked):
+            if worker.given and not len(worker.given) < REQUEST_FILES <= len(self._asked):
                 return  # a busy worker gets a full request
             descriptors = dict[ExtractionAnswer, int]()
-            for _ in range(min(_REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
+            for _ in range(min(REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = answer.opened()

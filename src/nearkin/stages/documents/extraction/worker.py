@@ -24,6 +24,7 @@ from nearkin.stages.documents.extraction.nodes import (
     HEAD,
     MAX_TEXT_BYTES,
     PLACE,
+    REQUEST_FILES,
     Answer,
     ExtractedNode,
     ExtractionRequest,
@@ -45,8 +46,6 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
 from nearkin.stages.documents.streams import compression_of, unpacked
 
-MAX_FILES = 64
-"""Files of one request at most."""
 _ANSWER_BYTES, _ANSWER_S = 1 << 18, 0.25
 """Texts and seconds after which an answer is sent, even if the files of the request are not done."""
 
@@ -82,7 +81,7 @@ class _Worker:
 
     def serve(self) -> None:
         while True:
-            head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, MAX_FILES)
+            head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, REQUEST_FILES)
             if not head:
                 return
             self._sent_at = time.monotonic()
