@@ -86,7 +86,8 @@ _ROLES = re.compile(
     | (?P<beside> (?:word|xl|ppt)/(?:charts/chart|diagrams/data)\d*\.xml | xl/comments\d*\.xml
         | xl/(?:comments|threadedComments|drawings)/[^/]+\.xml | ppt/comments/[^/]+\.xml
         | (?:\./)?Object[^/]*/content\.xml)
-    | (?P<header> word/(?:header|footer)\d*\.xml) | (?P<styles> styles\.xml) | (?P<sheet> xl/(?:work|chart)sheets/[^/]+\.xml)
+    | (?P<header> word/(?:header|footer)\d*\.xml)
+    | (?P<styles> styles\.xml) | (?P<sheet> xl/(?:work|chart)sheets/[^/]+\.xml)
     | (?P<embedding> (?:word|xl|ppt)/embeddings/[^/]+) | (?P<object> (?:\./)?Object\ ?\d+)
     | (?P<image> (?:(?:word|xl|ppt)/media|Pictures)/[^/]+) | (?P<manifest> META-INF/manifest\.xml)
     | (?P<document> word/[^/]+\.(?:x?html?|mht|txt|rtf|docx))"""
