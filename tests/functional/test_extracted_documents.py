@@ -98,14 +98,6 @@ def test_the_exceptions_are_listed(run):
     assert "exceptions.csv" in manifest["files"]
 
 
-def test_the_kept_documents_are_read_again(run, tmp_path):
-    kept = {one for one, row in rows_of(run).items() if row["keep"]}
-    nearkin_done("dedup", run, "--out", tmp_path / "of-kept")
-    rows = rows_of(tmp_path / "of-kept")
-    assert set(rows) == kept
-    assert rows["mail.eml!offer.docx" if "mail.eml!offer.docx" in kept else "a.docx"]["extractor"].startswith("xberg")
-
-
 def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     store = tmp_path / "store"
     nearkin_done("add", store, case)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,11 +20,12 @@ from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.nouns import counted
 from nearkin.options.families import MailOptions
+from nearkin.records import I64
 from nearkin.reports.families import MailLineRow, ThreadCard, render_threads_report
 from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.runs.spool import SPOOL, Spool, gathered
+from nearkin.runs.spool import SPOOL, Chunk, Spool, gathered
 from nearkin.runs.tables import write_rows
 from nearkin.stages.documents.mail.inclusive import (
     REASONS,
@@ -46,14 +47,14 @@ from nearkin.stages.documents.mail.threads import (
 )
 from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.stages.documents.preparing import ORIGIN
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Origins, extraction_counts, find_origins
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, input_file, seen, with_digests
 from nearkin.workflows.reading.inputs import inputs_of
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable
+from nearkin.workflows.reading.texts import Texts, check_readable
 from nearkin.workflows.resources import Resources
 
 COMMAND = "threads"
@@ -78,11 +79,10 @@ def thread_files(
     texts = Texts(inputs_of(sources), request.rules)
     fingerprint = {"command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
-        spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
-        for folder in (spool.path, origins.path):
-            make_work_folder(folder)
+        spool = Spool(run.work / SPOOL)
+        make_work_folder(spool.path)
         with run.stage("read", texts.size_bytes, "bytes") as stage_progress:
-            read = MailReader(texts, spool, origins).read(stage_progress)
+            read = read_mails(texts, spool, stage_progress)
         with run.stage("thread"):
             quotations = Quotations(lambda mail: read.text_of(read.mails[mail]))
             nodes = thread_mails(read.mails, timedelta(days=options.window_days), quotations)
@@ -111,14 +111,16 @@ def thread_files(
         return run.finish(manifest)
 
 
+Family = tuple[int, str]
+"""Number of a source, and an id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail(NamedMail):
-    """A mail that is not attached to another; ``text`` is its number in the spool.
+    """A mail that is not attached to another; ``row`` is its number among all documents.
 
     Parameters
     ----------
-    family
-        Number of the source, and id.
     digest
         SHA-256 of its words.
     attachments
@@ -128,8 +130,7 @@ class Mail(NamedMail):
     """
 
     row: int
-    text: int
-    family: tuple[int, str]
+    family: Family
     digest: bytes
     is_read: bool
     attachments: frozenset[str] = frozenset()
@@ -142,8 +143,8 @@ class ReadMails:
 
     Parameters
     ----------
-    documents
-        ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
+    texts, documents
+        Of everything that was read; the columns of documents are ``id``, ``name``, ``line``, ``problem``, ``source``.
     """
 
     mails: list[Mail]
@@ -156,7 +157,7 @@ class ReadMails:
 
     def text_of(self, mail: Mail) -> str:
         """Return the text of a mail; empty if it has none."""
-        return self.texts[mail.text].as_py() or ""
+        return self.texts[mail.row].as_py() or ""
 
     @property
     def with_spares(self) -> list[Mail]:
@@ -164,84 +165,63 @@ class ReadMails:
         return [message for mail in self.mails for message in (mail, *mail.spares)]
 
 
-class MailReader:
-    """Reader of batches, which keeps the data of each document that threads need."""
+def read_mails(texts: Texts, spool: Spool, progress: Progress) -> ReadMails:
+    """Read all documents into a spool, and find the mails among them."""
+    facts, sources = list[pa.RecordBatch](), list[I64]()
+    for number, raw in enumerate(texts.raw_batches(progress)):
+        batch = texts.prepare(raw, AS_IT_CAME)
+        spool.write(0, number, batch.prepared)
+        facts.append(texts.facts(batch))
+        sources.append(batch.sources)
+    check_readable(facts, texts.rules)
+    documents, chunks = texts.documents(facts), spool.chunks()
+    found, inside = list[Mail](), defaultdict[Family, list[str | None]](list)
+    for chunk, source in zip(chunks, sources, strict=True):
+        _take(chunk, source, documents["name"], found, inside)
+    if not found:
+        raise _no_mail(len(documents), sum(not exception.is_partial for exception in texts.exceptions))
+    same = defaultdict[bytes, list[Mail]](list)
+    for bare in found:
+        mail = replace(bare, attachments=frozenset(filter(None, inside.get(bare.family, ()))))
+        same[_copy_key(mail)].append(mail)
+    mails = list[Mail]()
+    for copies in same.values():
+        copies.sort(key=lambda mail: mail.order)
+        original = min(copies, key=lambda mail: mail.headers.bcc is None)  # the first with a Bcc, else the first
+        mails.append(replace(original, spares=tuple(copy for copy in copies if copy is not original)))
+    return ReadMails(
+        mails=mails,
+        texts=pa.chunked_array(gathered(chunks, "text"), pa.large_string()),
+        documents=documents,
+        origins=find_origins(chunks),
+        n_inside=sum(len(inside.get(mail.family, ())) for mail in found),
+        n_by_source=np.bincount(np.concatenate(sources), minlength=len(texts.places)).tolist(),
+        n_unreadable=sum(len(fact) - fact["problem"].null_count for fact in facts),
+    )
 
-    def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
-        self._texts, self._spool, self._origins = texts, spool, origins
-        self._found: list[Mail] = []
-        self._inside: dict[tuple[int, str], list[str | None]] = {}
-        self._facts: list[pa.RecordBatch] = []
-        self._parents: list[pa.LargeStringArray] = []
-        self._n_rows = 0
 
-    def read(self, progress: Progress) -> ReadMails:
-        """Read all documents."""
-        n_sources = len(self._texts.places)
-        counts = np.zeros(n_sources, np.int64)
-        for number, raw in enumerate(self._texts.raw_batches(progress)):
-            batch = self._texts.prepare(raw, AS_IT_CAME)
-            self._take(number, batch)
-            prepared = batch.prepared
-            columns = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
-            self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **columns}))
-            self._facts.append(self._texts.facts(batch))
-            self._parents.append(columns.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())))
-            counts += np.bincount(batch.sources, minlength=n_sources)
-        check_readable(self._facts, self._texts.rules)
-        if not self._found:
-            raise _no_mail(self._n_rows, sum(not exception.is_partial for exception in self._texts.exceptions))
-        return self._joined(counts.tolist())
-
-    def _take(self, number: int, batch: TextBatch) -> None:
-        prepared, chosen = batch.prepared, list[int]()
-        first, self._n_rows = self._n_rows, self._n_rows + prepared.num_rows
-        if ORIGIN not in prepared.schema.names:
-            return
-        ids, problems = prepared["doc_id"].to_pylist(), prepared["problem"].to_pylist()
-        for i, row in enumerate(prepared[ORIGIN].to_pylist()):
-            if row is None:
-                continue
-            source, family = int(batch.sources[i]), row["family"]
-            if family is not None and family != ids[i]:
-                compared = None if row["exception"] == "technical" else row["sha256"] or f"unread {first + i}"
-                self._inside.setdefault((source, family), []).append(compared)
-            elif row["mail"] is not None:
-                text = None if problems[i] is not None else prepared["text"][i].as_py()
-                content = row["sha256"] if text is None else " ".join(text.split())
-                mail = Mail(
-                    name="", headers=Origin.of_row(row).mail or MailHeaders(), row=first + i, text=len(self._found),
-                    family=(source, ids[i]), digest=hashlib.sha256(content.encode()).digest(),
-                    is_read=text is not None and row["exception"] is None,
-                )  # fmt: skip
-                self._found.append(mail)
-                chosen.append(i)
-        if chosen:
-            self._spool.write(0, number, pa.record_batch([prepared["text"].take(pa.array(chosen))], names=["text"]))
-
-    def _joined(self, n_by_source: list[int]) -> ReadMails:
-        parents = pa.chunked_array(self._parents, pa.large_string())
-        documents = self._texts.documents(self._facts).append_column("parent", parents)
-        names = documents["name"].combine_chunks().take(pa.array([message.row for message in self._found])).to_pylist()
-        same = dict[bytes, list[Mail]]()
-        for name, bare in zip(names, self._found, strict=True):
-            inside = frozenset(filter(None, self._inside.get(bare.family, ())))
-            mail = replace(bare, name=name, attachments=inside)
-            same.setdefault(_copy_key(mail), []).append(mail)
-        mails = list[Mail]()
-        for copies in same.values():
-            copies.sort(key=lambda mail: mail.order)
-            original = min(copies, key=lambda mail: mail.headers.bcc is None)  # the first with a Bcc, else the first
-            mails.append(replace(original, spares=tuple(copy for copy in copies if copy is not original)))
-        return ReadMails(
-            mails=mails,
-            texts=pa.chunked_array(gathered(self._spool.chunks(), "text"), pa.large_string()),
-            documents=documents,
-            origins=find_origins(self._origins.chunks()),
-            n_inside=sum(len(self._inside.get(message.family, ())) for message in self._found),
-            n_by_source=n_by_source,
-            n_unreadable=sum(len(fact) - fact["problem"].null_count for fact in self._facts),
-        )
+def _take(
+    chunk: Chunk, sources: I64, names: pa.ChunkedArray, found: list[Mail], inside: dict[Family, list[str | None]]
+) -> None:
+    """Note the mails of a chunk, and what is inside them: digests, None for technical attachments."""
+    batch = chunk.batch()
+    ids, problems = batch["doc_id"].to_pylist(), batch["problem"].to_pylist()
+    for i, row in enumerate(batch[ORIGIN].to_pylist() if ORIGIN in batch.schema.names else ()):
+        if row is None:
+            continue
+        source, family, number = int(sources[i]), row["family"], chunk.start + i
+        if family is not None and family != ids[i]:
+            compared = None if row["exception"] == "technical" else row["sha256"] or f"unread {number}"
+            inside[source, family].append(compared)
+        elif row["mail"] is not None:
+            text = None if problems[i] is not None else batch["text"][i].as_py()
+            content = row["sha256"] if text is None else " ".join(text.split())
+            mail = Mail(
+                name=names[number].as_py(), headers=Origin.of_row(row).mail or MailHeaders(), row=number,
+                family=(source, ids[i]), digest=hashlib.sha256(content.encode()).digest(),
+                is_read=text is not None and row["exception"] is None,
+            )  # fmt: skip
+            found.append(mail)
 
 
 def _no_mail(n_documents: int, n_without: int) -> SourceError:

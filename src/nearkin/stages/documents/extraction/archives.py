@@ -9,13 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.reading import (
-    Blob,
-    Given,
-    Member,
-    gathered,
-    safe_name,
-)
+from nearkin.stages.documents.extraction.reading import Blob, Given, Member, gathered, safe_name
 from nearkin.stages.documents.faults import RecordFault
 
 _PIECE_BYTES = 1 << 20

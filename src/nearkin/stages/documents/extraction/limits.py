@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from nearkin.errors import ParameterError, is_int
@@ -66,7 +67,12 @@ class ExtractionLimits:
         for name in given:
             if name not in _VALUES:
                 raise ParameterError.of("extraction_limit", f"one of {', '.join(_VALUES)}", name)
-        return cls(**{name: _parsed(value, _VALUES[name]) for name, value in given.items()})  # type: ignore[arg-type]  # it checks
+        parsed = dict(given)
+        for name, value in given.items():
+            with suppress(ValueError):  # else `__post_init__` says what is wrong
+                if isinstance(value, str):
+                    parsed[name] = parse_size(value) if _VALUES[name] == "SIZE" else int(value)
+        return cls(**parsed)  # type: ignore[arg-type]  # it checks
 
     def exceeded(self, name: str) -> RecordFault:
         """Return the fault of what goes beyond a limit.
@@ -86,13 +92,6 @@ class ExtractionLimits:
         """The limits that differ from the defaults."""
         usual = asdict(USUAL_LIMITS)
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
-
-
-def _parsed(value: int | str, kind: str) -> int | str:
-    try:
-        return value if not isinstance(value, str) else parse_size(value) if kind == "SIZE" else int(value)
-    except ValueError:
-        return value
 
 
 USUAL_LIMITS = ExtractionLimits()

@@ -128,13 +128,13 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
     waiting = [(message, False, True)]
     while waiting:
         part, is_related, is_wanted = waiting.pop()
-        kind, is_named = part.get_content_type(), _has_name(part)
+        kind = part.get_content_type()
         parts = [child for child in part.get_payload() if isinstance(child, Message)] if part.is_multipart() else []
         if kind.startswith("multipart/") and parts:
             chosen = _chosen(parts) if kind == "multipart/alternative" else None
             for child in reversed(parts):
                 waiting.append((child, kind == "multipart/related", is_wanted and chosen in (None, child)))
-        elif kind in ("text/plain", "text/html") and not is_named:
+        elif kind in ("text/plain", "text/html") and not (_is_attached(part) or _file_name(part)):
             body += [part] if is_wanted else []
         elif not (is_related and kind.startswith("image/") and part.get("content-id") and not _is_attached(part)):
             attached.append(part)
@@ -150,10 +150,6 @@ def _chosen(parts: list[Message]) -> Message:
 
 def _is_attached(part: Message) -> bool:
     return part.get_content_disposition() == "attachment"
-
-
-def _has_name(part: Message) -> bool:
-    return _is_attached(part) or bool(_file_name(part))
 
 
 def _tried(read: Callable[..., _Value], **arguments: Any) -> _Value | None:

@@ -18,6 +18,8 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 
 MAX_TEXT_BYTES = 1 << 30
+REQUEST_FILES = 16
+"""Files of one request at most."""
 _MAX_MESSAGE_BYTES = MAX_TEXT_BYTES + (16 << 20)
 _MAX_NUMBER = (1 << 53) - 1
 """Largest number that every table and program takes."""

@@ -108,9 +108,9 @@ def extractor_name(data: LanguageData) -> str:
     return kinds.current_name(f"{OCR} {data.languages}") or "none"
 
 
-def by_ocr(data: LanguageData, pages: str = "") -> str:
+def by_ocr(data: LanguageData) -> str:
     """Return the warning that a text was recognised."""
-    return f"text {pages}by OCR ({data.languages}): words may be wrong"
+    return f"text by OCR ({data.languages}): words may be wrong"
 
 
 def tiff_pages(data: bytes) -> Iterator[bytes]:

@@ -79,11 +79,30 @@ def read_office(given: Given) -> DocumentRead:
     return read
 
 
-_EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
-_OBJECTS = re.compile(r"(?:\./)?Object ?\d+")
-_IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
-_NOTED = re.compile(r"(?:word|xl|ppt)/(?:embeddings|media)/|Pictures/|(?:\./)?Object|META-INF/")
-"""Beginnings of the names of all of these, and of what says that a file is encrypted."""
+_ROLES = re.compile(
+    r"""(?x)
+      (?P<text> word/(?:document|footnotes|endnotes|comments)\d*\.xml | xl/sharedStrings\.xml
+        | ppt/(?:slides|notesSlides)/[^/]+\.xml | content\.xml)
+    | (?P<beside> (?:word|xl|ppt)/(?:charts/chart|diagrams/data)\d*\.xml | xl/comments\d*\.xml
+        | xl/(?:comments|threadedComments|drawings)/[^/]+\.xml | ppt/comments/[^/]+\.xml
+        | (?:\./)?Object[^/]*/content\.xml)
+    | (?P<header> word/(?:header|footer)\d*\.xml)
+    | (?P<styles> styles\.xml) | (?P<sheet> xl/(?:work|chart)sheets/[^/]+\.xml)
+    | (?P<embedding> (?:word|xl|ppt)/embeddings/[^/]+) | (?P<object> (?:\./)?Object\ ?\d+)
+    | (?P<image> (?:(?:word|xl|ppt)/media|Pictures)/[^/]+) | (?P<manifest> META-INF/manifest\.xml)
+    | (?P<document> word/[^/]+\.(?:x?html?|mht|txt|rtf|docx))"""
+)
+"""Parts of office files: texts; charts, comments and headers beside them; what is embedded; what Word shows as a part
+of a document (altChunk)."""
+_WITH_TEXT, _BESIDE = ("text", "beside", "header", "styles", "sheet"), ("beside", "header", "styles", "sheet")
+_PAGE = re.compile(r"(?i:.+\.x?html?)")
+
+
+@lru_cache(maxsize=1024)  # most files have parts of the same names
+def _role(name: str) -> str | None:
+    return None if (part := _ROLES.fullmatch(name)) is None else part.lastgroup
+
+
 _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 
 
@@ -112,12 +131,13 @@ def _in_archive(blob: Blob) -> _Embedded:
     inside = _Embedded()
     if any(entry.flag_bits & 1 for entry in blob.archive.infolist()):
         raise _encrypted()
-    for name in filter(_NOTED.match, blob.archive.namelist()):
-        inside.has_images |= _IMAGES.fullmatch(name) is not None
-        inside.n_lost += _OBJECTS.fullmatch(name) is not None
-        if name == "META-INF/manifest.xml" and b"encryption-data" in blob.archive.read(name):
+    for name in blob.archive.namelist():
+        role = _role(name)
+        inside.has_images |= role == "image"
+        inside.n_lost += role == "object"
+        if role == "manifest" and b"encryption-data" in blob.archive.read(name):
             raise _encrypted()
-        if _EMBEDDINGS.fullmatch(name) is not None:
+        if role == "embedding":
             try:
                 member = unwrapped(name.rpartition("/")[2], blob.archive.read(name))
             except ARCHIVE_FAULTS:
@@ -275,24 +295,6 @@ def _of_native(name: str, native: bytes) -> Member | None:
     return Member(name=safe_name(head[1].decode("cp1252", "replace")) or name, blob=Blob(content))
 
 
-_PARTS = {
-    "docx": re.compile(
-        r"word/(?:document|header|footer|footnotes|endnotes|comments|charts/chart|diagrams/data)\d*\.xml"
-    ),
-    "xlsx": re.compile(
-        r"xl/(?:sharedStrings|comments\d*|(?:comments|threadedComments|drawings|worksheets|chartsheets)/[^/]+"
-        r"|charts/chart\d*|diagrams/data\d*)\.xml"
-    ),
-    "pptx": re.compile(r"ppt/(?:(?:slides|notesSlides|comments)/[^/]+|charts/chart\d*|diagrams/data\d*)\.xml"),
-    **dict.fromkeys(("odt", "ods", "odp"), re.compile(r"(?:(?:\./)?Object[^/]*/)?content\.xml|styles\.xml")),
-    "epub": re.compile(r"(?i:.+\.x?html?)"),
-}
-"""Parts whose text is shown."""
-_BESIDE = re.compile(r"chart|diagrams|header|footer|(?:ppt/c|threadedC|xl/c)omments|drawings|worksheets|Object|styles")
-"""Parts beside the text itself, or with something beside it: headers of a sheet are in its part."""
-_HEADERS = ("word/header", "word/footer")
-_DOCUMENT_INSIDE = re.compile(r"word/[^/]+\.(?:x?html?|mht|txt|rtf|docx)")
-"""What Word shows as a part of a document (altChunk)."""
 _HIDDEN = re.compile(
     rb"<((?:mc:)?Fallback|rPh|w:moveFrom|c:numCache|text:(?:tracked-changes|sheet-name|title|file-name|date|time"
     rb"|page-number|page-count))\b[^<>]*(?<!/)>.*?</\1>",
@@ -331,8 +333,9 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     """Return a text with the parts that were not read, and the exception that words are missing."""
     text, kind, archive = read.text or "", given.kind, given.blob.archive
     names = dict.fromkeys(archive.namelist())
+    shown = filter(_PAGE.fullmatch, names) if kind == "epub" else (name for name in names if _role(name) in _WITH_TEXT)
     try:
-        parts = {name: _part(given.data, archive, name) for name in names if _PARTS[kind].fullmatch(name)}
+        parts = {name: _part(given.data, archive, name) for name in shown}
     except RecordFault as fault:
         return read.lacking(fault.reason, fault.sentence)
     is_tracked = kind == "docx" or kind.startswith("od")
@@ -344,24 +347,23 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     if kind != "epub" and not _has_all(text, parts, kind):  # pages of books are often no XML
         left = _words(text)
         n_words = left.total()
-        for name in sorted(parts, key=_is_beside):
-            shown = _text_of(parts[name], name, kind)
-            missing = (wanted := _words(shown)) - left
+        for name in sorted(parts, key=lambda name: _role(name) in _BESIDE):
+            part, role = _text_of(parts[name], name, kind), _role(name)
+            missing = (wanted := _words(part)) - left
             left -= wanted
-            if not _is_beside(name):
+            if role == "text":
                 n_missing += missing.total()
             elif missing:
-                lines = (line for line in map(str.strip, shown.split("\n")) if name != "styles.xml" or " " in line)
-                is_header = name.startswith(_HEADERS)  # its numbers, such as dates, are in no other part
-                further |= dict.fromkeys(
-                    line for line in lines if line and (is_header or not missing.keys().isdisjoint(_words(line)))
+                lines = (line for line in map(str.strip, part.split("\n")) if role != "styles" or " " in line)
+                further |= dict.fromkeys(  # the numbers of a header, such as dates, are in no other part
+                    line for line in lines if line and (role == "header" or not missing.keys().isdisjoint(_words(line)))
                 )
     if further:
         read = replace(read, text="\n".join([(read.text or "").rstrip(), *further]).lstrip("\n"))
     if n_missing >= _MIN_MISSING and n_missing > _MISSING_SHARE * (n_words + n_missing):
         lost = f"{counted(n_missing, 'word')} of {n_words + n_missing:,} not extracted: text may be missing"
         read = read.lacking("partial", lost)
-    inside = next(filter(_DOCUMENT_INSIDE.fullmatch, names), None) if kind == "docx" else None
+    inside = next((name for name in names if _role(name) == "document"), None)
     return read if inside is None else read.lacking("unsupported", f"its {inside}, a document inside it, was not read")
 
 
@@ -408,12 +410,14 @@ def _unpacked(data: bytes, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
     """Whether no part stands beside the text, and the pieces of all follow one another in it: nearly always."""
-    if any(_is_beside(name) and not _is_wordless(name, part, kind) for name, part in parts.items()):
+    if any(_role(name) in _BESIDE and not _is_wordless(name, part, kind) for name, part in parts.items()):
         return False
     body = b"".join(part[max(0, part.find(_BODY)) :] for name, part in parts.items() if name != "styles.xml")
     shown = html.unescape(b"\n".join(_USUAL[kind].findall(body)).decode("utf-8", "replace"))
     if kind == "xlsx":  # thousands of words, each of which stands there once
         return set(text.split()).issuperset(shown.split())
+    if text.replace("\n", "") == shown.replace("\n", ""):
+        return True
     end = 0
     for piece in shown.split("\n"):
         while text.startswith("\n", end):  # mostly, a piece begins where the one before ends
@@ -425,13 +429,8 @@ def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=1024)  # most files have parts of the same names
-def _is_beside(name: str) -> bool:
-    return _BESIDE.search(name) is not None
-
-
 def _is_wordless(name: str, part: bytes, kind: str) -> bool:
-    return _HEADER not in part if "sheets/" in name else _WORD.search(_text_of(part, name, kind)) is None
+    return _HEADER not in part if _role(name) == "sheet" else _WORD.search(_text_of(part, name, kind)) is None
 
 
 def _text_of(part: bytes, name: str, kind: str) -> str:
@@ -441,7 +440,7 @@ def _text_of(part: bytes, name: str, kind: str) -> str:
     else:
         shown = b"".join(run or b"\n" for run in _TEXT.findall(shown))
     text = html.unescape(shown.decode("utf-8", "replace"))
-    return _CODE_OF_HEADER.sub(" ", text) if "sheets/" in name else text
+    return _CODE_OF_HEADER.sub(" ", text) if _role(name) == "sheet" else text
 
 
 def _words(text: str) -> Counter[str]:

@@ -20,14 +20,7 @@ from nearkin.stages.documents.extraction.mail import document_of
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleFile, Path
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.reading import (
-    Blob,
-    DocumentRead,
-    Given,
-    Member,
-    fault_of,
-    safe_name,
-)
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, fault_of, safe_name
 from nearkin.stages.documents.faults import RecordFault
 
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
@@ -135,7 +128,9 @@ class _MessageReader:
         if (text := self._text(place, _HTML)) is not None:
             return [_part("text/html", text.encode("utf-8", "replace"), "utf-8")]
         if (packed := self._bytes(place, _RTF, "0102")) is not None:
-            return [_part("text/plain", rtf_text(_unpacked_rtf(packed), self._given).encode(), "utf-8")]
+            import compressed_rtf
+
+            return [_part("text/plain", rtf_text(compressed_rtf.decompress(packed), self._given).encode(), "utf-8")]
         return []
 
     def _attached(self, path: Path, level: int) -> Message | None:
@@ -164,13 +159,6 @@ class _MessageReader:
     def _numbers(self, place: Path, n_header: int) -> dict[int, int]:
         table = self.file.available((*place, "__properties_version1.0"))[n_header:]
         return {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", table[: len(table) // 16 * 16])}
-
-
-def _unpacked_rtf(packed: bytes) -> bytes:
-    import compressed_rtf
-
-    plain: bytes = compressed_rtf.decompress(packed)
-    return plain
 
 
 def _date(file_time: int | None) -> str | None:

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, tick
 from nearkin.stages.documents.faults import RecordFault
@@ -30,7 +30,6 @@ _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
 _UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 _BROKEN = "its words may be wrong: letters stand apart, or have no meaning"
-_SHOWN = 10
 _END_MARK, _OBJECT = b"%%EOF", re.compile(rb"\d\s+\d+\s+obj\b")
 _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or attachments may be missing"
 _FILE_ATTACHMENT = 17
@@ -51,14 +50,14 @@ def read_pdf(given: Given) -> DocumentRead:
     if has_form:
         opened.init_forms()
     pages = dict[int, str]()
-    lost, images, notes, values = list[int](), list[int](), list[str](), list[str]()
+    images, notes, values, n_lost = list[int](), list[str](), list[str](), 0
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
     n_attached = opened.count_attachments()
     for number in range(1, len(opened) + 1):
         try:
             page = opened[number - 1]
         except pypdfium2.PdfiumError:
-            lost.append(number)
+            n_lost += 1
             continue
         text = _text_of_page(page)
         if not text.strip() and _has_image(page):
@@ -79,7 +78,7 @@ def read_pdf(given: Given) -> DocumentRead:
     if why.reason == "time-out":  # which pages were done by then depends on the machine; a text may not
         pages |= dict.fromkeys(images, "")
     recognised = [number for number in images if pages[number]]
-    n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
+    n_images, n_pages = len(images) - len(recognised), len(pages) + n_lost
     members = partial(_members, opened, given) if n_attached else None
     text = "\n".join([*pages.values(), *filter(None, notes)])
     fields = [value for value in dict.fromkeys(values) if value and value not in text]
@@ -87,13 +86,11 @@ def read_pdf(given: Given) -> DocumentRead:
     if has_form in _FORM_OF_XFA:
         read = replace(read, warnings=("a form of the kind XFA: parts of it may be missing",))
     if recognised and given.ocr is not None:
-        shown = first_of([f"{number:,}" for number in recognised], _SHOWN)
-        which = "" if len(recognised) == n_pages else f"of {agreeing(len(recognised), 'page')} {shown} "
-        warnings = (*read.warnings, ocr.by_ocr(given.ocr, which))
+        warnings = (*read.warnings, ocr.by_ocr(given.ocr))
         read = replace(read, extractor=ocr.extractor_name(given.ocr), warnings=warnings)
     elif is_broken(read.text or ""):
         read = read.lacking("damaged", _BROKEN)
-    read = _with_damage(read, given, lost, n_pages)
+    read = _with_damage(read, given, n_lost, n_pages)
     if not n_images:
         return read
     if not (read.text or "").strip():
@@ -102,10 +99,9 @@ def read_pdf(given: Given) -> DocumentRead:
     return read.lacking(why.reason, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why.sentence}")
 
 
-def _with_damage(read: DocumentRead, given: Given, lost: list[int], n_pages: int) -> DocumentRead:
-    if lost:
-        shown = first_of([f"{number:,}" for number in lost], _SHOWN)
-        read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
+def _with_damage(read: DocumentRead, given: Given, n_lost: int, n_pages: int) -> DocumentRead:
+    if n_lost:
+        read = read.lacking("damaged", f"{n_lost:,} of {counted(n_pages, 'page')} cannot be read")
     if has_damaged_stream(given.data, given.limits.size):
         read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
     if is_cut_off(given.data):  # pages may be read all the same, from a table at the beginning
@@ -307,16 +303,14 @@ def ends_properly(packed: bytes, max_bytes: int) -> bool:
     >>> ends_properly(packed, 999), ends_properly(packed[:-4], 999), ends_properly(packed[:-20], 999)
     (True, True, False)
     """
-    try:
-        is_ended = _is_ended(packed, zlib.MAX_WBITS, max_bytes)
-        return is_ended or _is_ended(packed[_ZLIB_HEADER:], -zlib.MAX_WBITS, max_bytes)
-    except zlib.error:
-        return False
-
-
-def _is_ended(packed: bytes, window: int, max_bytes: int) -> bool:
-    inflater, n_bytes = zlib.decompressobj(window), 0
-    while packed and not inflater.eof and n_bytes <= max_bytes:
-        n_bytes += len(inflater.decompress(packed, 1 << 20))
-        packed = inflater.unconsumed_tail
-    return inflater.eof or n_bytes > max_bytes
+    for start, window in ((0, zlib.MAX_WBITS), (_ZLIB_HEADER, -zlib.MAX_WBITS)):
+        inflater, rest, n_bytes = zlib.decompressobj(window), packed[start:], 0
+        try:
+            while rest and not inflater.eof and n_bytes <= max_bytes:
+                n_bytes += len(inflater.decompress(rest, 1 << 20))
+                rest = inflater.unconsumed_tail
+        except zlib.error:
+            return False
+        if inflater.eof or n_bytes > max_bytes:
+            return True
+    return False

@@ -55,15 +55,11 @@ def read_nothing(given: Given) -> DocumentRead:
     """Raise RecordFault: images, programs, archives of other kinds and technical attachments are not read."""
     if given.kind in TECHNICAL:
         raise RecordFault("technical", f"{TECHNICAL[given.kind]}, which is not compared")
-    is_image = given.kind == "image"
-    known = foreign(given.blob.head, "" if is_image else given.name)
-    if is_image:
-        name = "an image" if known is None else known.name
+    known = foreign(given.blob.head, "" if given.kind == "image" else given.name)
+    name = f"a file of the kind {given.kind}" if known is None else known.name
+    if given.kind == "image":
         raise RecordFault("image only", f"{name}, whose text is not recognised; use --ocr LANGUAGES")
-    if known is None:
-        raise RecordFault("unsupported", f"files of the kind {given.kind} are not read")
-    sentence = known.problem if not known.is_text else f"{known.name}, which is not read"
-    raise RecordFault("encrypted" if "signed or encrypted" in known.name else "unsupported", sentence)
+    raise RecordFault("encrypted" if "signed or encrypted" in name else "unsupported", f"{name}, which is not read")
 
 
 _FALLBACK = "cp1252"

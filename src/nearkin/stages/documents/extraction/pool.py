@@ -20,16 +20,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from nearkin.errors import RunError
+from nearkin.stages.documents.extraction import nodes
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.nodes import (
-    PLACE,
-    Answer,
-    ExtractedNode,
-    ExtractionRequest,
-    WorkerFault,
-    as_message,
-    received,
-)
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
 from nearkin.stages.documents.extraction.ocr import language_data
 from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
@@ -37,8 +30,6 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_FILES = 16
-"""Files of one request at most; a worker that has fewer gets the next one."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
@@ -189,10 +180,10 @@ class ExtractionPool:
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            if worker.given and not len(worker.given) < _REQUEST_FILES <= len(self._asked):
+            if worker.given and not len(worker.given) < nodes.REQUEST_FILES <= len(self._asked):
                 return  # a busy worker gets a full request
             descriptors = dict[ExtractionAnswer, int]()
-            for _ in range(min(_REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
+            for _ in range(min(nodes.REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = answer.opened()
@@ -298,7 +289,7 @@ class WorkerProcess:
         """Send a request for files; whether that was possible."""
         if not descriptors:
             return True
-        message = as_message([answer.request for answer in descriptors])
+        message = nodes.as_message([answer.request for answer in descriptors])
         try:
             n_sent = socket.send_fds(self._socket, [message], list(descriptors.values()))
             if n_sent < len(message):
@@ -312,20 +303,22 @@ class WorkerProcess:
 
     def started(self) -> Sandbox:
         """Return what confines the process, once it says so."""
-        self.sandbox = self.sandbox or received(self._socket, Sandbox)
+        self.sandbox = self.sandbox or nodes.received(self._socket, Sandbox)
         return self.sandbox
 
-    def received(self) -> Answer:
+    def received(self) -> nodes.Answer:
         """Return the next answer; EOFError or OSError if the process ended, else WorkerFault."""
         is_new = self.sandbox is None
         self.started()
-        return [] if is_new else received(self._socket, Answer)
+        return [] if is_new else nodes.received(self._socket, nodes.Answer)
 
     @property
     def at_death(self) -> tuple[ExtractionAnswer, int]:
         """The file that it was at, and the number of the document in it."""
         first = self._n_given - len(self.given) + 1
-        n_files, number = PLACE.unpack(os.pread(self._place.fileno(), PLACE.size, 0).ljust(PLACE.size, b"\0"))
+        n_files, number = nodes.PLACE.unpack(
+            os.pread(self._place.fileno(), nodes.PLACE.size, 0).ljust(nodes.PLACE.size, b"\0")
+        )
         return self.given[min(max(n_files, first), self._n_given) - first], number
 
     def death(self, error: Exception) -> RecordFault:
@@ -337,7 +330,8 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        message = self._stderr_end()
+        self._stderr.seek(max(0, os.fstat(self._stderr.fileno()).st_size - _STDERR_BYTES))
+        message = self._stderr.read().decode("utf-8", "replace").strip()
         if self.sandbox is None:
             raise RunError(f"An extraction worker did not start: {message or f'exit code {code}'}.")
         if isinstance(error, TimeoutError) or code == -signal.SIGALRM:
@@ -349,11 +343,6 @@ class WorkerProcess:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         hint = self._limits.exceeded("memory").sentence  # many libraries do not say why they abort
         return RecordFault("crashed", f"the extraction worker died while reading it ({how}), perhaps for {hint}")
-
-    def _stderr_end(self) -> str:
-        self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
-        return self._stderr.read().decode("utf-8", "replace").strip()
 
     def close(self) -> None:
         """End the process, and remove its directory."""

@@ -20,22 +20,15 @@ _MAX_OPEN_FILES = 256
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # What reaches the network, starts programs, looks into other processes, or would do any of it for us (io_uring).
 _DENIED = {
-    "x86_64": {
-        "socket": 41, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "fork": 57, "vfork": 58, "execve": 59,
-        "kill": 62, "ptrace": 101, "mount": 165, "umount2": 166, "add_key": 248, "request_key": 249, "keyctl": 250,
-        "unshare": 272, "accept4": 288, "perf_event_open": 298, "open_by_handle_at": 304, "setns": 308,
-        "process_vm_readv": 310, "process_vm_writev": 311, "bpf": 321, "execveat": 322, "userfaultfd": 323,
-        "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-        "pidfd_getfd": 438,
-    },
-    "aarch64": {
-        "umount2": 39, "mount": 40, "unshare": 97, "ptrace": 117, "kill": 129, "socket": 198, "bind": 200,
-        "listen": 201, "accept": 202, "connect": 203, "add_key": 217, "request_key": 218, "keyctl": 219, "execve": 221,
-        "perf_event_open": 241, "accept4": 242, "open_by_handle_at": 265, "setns": 268, "process_vm_readv": 270,
-        "process_vm_writev": 271, "bpf": 280, "execveat": 281, "userfaultfd": 282, "pidfd_send_signal": 424,
-        "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "pidfd_getfd": 438,
-    },
+    "socket": (41, 198), "connect": (42, 203), "accept": (43, 202), "bind": (49, 200), "listen": (50, 201),
+    "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "kill": (62, 129), "ptrace": (101, 117),
+    "mount": (165, 40), "umount2": (166, 39), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "unshare": (272, 97), "accept4": (288, 242), "perf_event_open": (298, 241), "open_by_handle_at": (304, 265),
+    "setns": (308, 268), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "bpf": (321, 280),
+    "execveat": (322, 281), "userfaultfd": (323, 282), "pidfd_send_signal": (424, 424), "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "pidfd_getfd": (438, 438),
 }  # fmt: skip
+"""Numbers on x86_64 and aarch64."""
 _CLONE, _CLONE3 = {"x86_64": 56, "aarch64": 220}, 435
 _CLONE_THREAD = 0x10000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -101,7 +94,7 @@ class _Program(ctypes.Structure):
 
 def _filter_calls(libc: ctypes.CDLL) -> bool:
     machine = platform.machine()
-    if machine not in _DENIED:
+    if machine not in _AUDIT_ARCH:
         return False
     program = _program(machine)
     room = ctypes.create_string_buffer(program, len(program))
@@ -120,7 +113,8 @@ def _program(machine: str) -> bytes:
         _jump(_EQUAL, _CLONE[machine], 0, 3), _step(_LOAD, 16), _jump(_ANY_BIT, _CLONE_THREAD, 0, 1),
         _step(_RETURN, _ALLOW), _step(_LOAD, 0), _jump(_EQUAL, _CLONE[machine], 0, 1), _step(_RETURN, _ERRNO | _EPERM),
     ]  # fmt: skip
-    for number in sorted(_DENIED[machine].values()):
+    column = list(_AUDIT_ARCH).index(machine)
+    for number in sorted(filter(None, (numbers[column] for numbers in _DENIED.values()))):
         calls += [_jump(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
     return b"".join([*calls, _step(_RETURN, _ALLOW)])
 

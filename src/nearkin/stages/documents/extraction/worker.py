@@ -17,19 +17,11 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
+from nearkin.stages.documents.extraction import nodes
 from nearkin.stages.documents.extraction.kinds import CONTAINERS, READERS, declared_kind, extractor_of, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.mail import is_single
-from nearkin.stages.documents.extraction.nodes import (
-    HEAD,
-    MAX_TEXT_BYTES,
-    PLACE,
-    Answer,
-    ExtractedNode,
-    ExtractionRequest,
-    as_message,
-    received,
-)
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
     Blob,
@@ -45,8 +37,6 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
 from nearkin.stages.documents.streams import compression_of, unpacked
 
-MAX_FILES = 64
-"""Files of one request at most."""
 _ANSWER_BYTES, _ANSWER_S = 1 << 18, 0.25
 """Texts and seconds after which an answer is sent, even if the files of the request are not done."""
 
@@ -61,7 +51,7 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
         memory_bytes=allowed.memory, file_bytes=allowed.disk, directory=directory, libraries=libraries
     )
     with socket.socket(fileno=link) as opened:
-        opened.sendall(as_message(sandbox))
+        opened.sendall(nodes.as_message(sandbox))
         _Worker(opened, place, allowed, ocr).serve()
 
 
@@ -76,17 +66,17 @@ class _Worker:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
         self._n_files = self._n_bytes = 0
         self._sent_at = time.monotonic()
-        self._answer: Answer = []
+        self._answer: nodes.Answer = []
         self._request = ExtractionRequest(name="")
         self._n_nodes = self._n_bytes_inside = 0
 
     def serve(self) -> None:
         while True:
-            head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, MAX_FILES)
+            head, descriptors, _, _ = socket.recv_fds(self._link, nodes.HEAD.size, nodes.REQUEST_FILES)
             if not head:
                 return
             self._sent_at = time.monotonic()
-            requests = received(self._link, list[ExtractionRequest], head)
+            requests = nodes.received(self._link, list[ExtractionRequest], head)
             for self._request, descriptor in zip(requests, descriptors, strict=True):
                 self._n_files += 1
                 self._n_nodes = self._n_bytes_inside = 0
@@ -99,38 +89,60 @@ class _Worker:
     def _send(self) -> None:
         """Send what has been read; an idle or waiting worker has no time limit."""
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self._link.sendall(as_message(self._answer))
+        self._link.sendall(nodes.as_message(self._answer))
         self._answer, self._n_bytes, self._sent_at = [], 0, time.monotonic()
 
     def _begin(self, number: int) -> None:
         """Start the time limit of a step, after which the process ends, at a document."""
         if time.monotonic() - self._sent_at > _ANSWER_S:
             self._send()
-        os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
+        os.pwrite(self._place, nodes.PLACE.pack(self._n_files, number), 0)
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
         name = request.name if parent is None else member.name or ""
-        kind, blob = declared_kind(name) or "unknown", member.blob
-        read = DocumentRead(fault=member.fault, extractor="none")
+        declared, blob = declared_kind(name), member.blob
+        kind, read = declared or "unknown", DocumentRead(fault=member.fault, extractor="none")
         if number in request.given_up:
             read = replace(read, fault=RecordFault(*request.given_up[number]))
         elif blob is not None:
             kind, blob, read = self._read(blob, member.kind, name, number)
-        members = read.members
-        node = self._node(member, number, parent, position, kind, blob, read, has_members=members is not None)
+        is_container, has_members = kind in CONTAINERS and read.fault is None, read.members is not None
+        extractor = read.extractor or (
+            extractor_name(self._ocr) if kind == "image" and self._ocr is not None else extractor_of(kind)
+        )
+        if kind == "text" and read.reason == "unsupported":  # binary data of an unknown kind
+            kind = "unsupported"
+        if member.fault is not None:
+            read = read.lacking(member.fault.reason, member.fault.sentence)
+        text = None if read.text is None else read.text.encode("utf-8", "replace")
+        if text is not None and len(text) > min(self._limits.size, nodes.MAX_TEXT_BYTES):
+            read, text = replace(read, fault=self._limits.exceeded("size")), None
+        elif text is not None and not (has_members or kind in _MAY_BE_EMPTY) and (not text or text.isspace()):
+            read, text = read.lacking("empty", NO_TEXT), None
+        origin = Origin(
+            sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
+            kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
+            n_pages=read.n_pages, exception=read.reason, sentence=None if read.fault is None else read.fault.sentence,
+            is_partial=read.fault is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
+            position=position or None, mail=read.mail,
+        )  # fmt: skip
+        node = ExtractedNode(
+            parent=parent, name=member.name, is_container=is_container, has_members=has_members,
+            origin=origin, text=text,
+        )  # fmt: skip
         self._answer.append(node)
-        self._n_bytes += len(node.text or b"")
+        self._n_bytes += len(text or b"")
         if self._n_bytes >= _ANSWER_BYTES:
             self._send()
-        if members is not None:
-            self._visit_members(members, number, level)
+        if read.members is not None:
+            self._visit_members(read.members, number, level)
 
-    def _read(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
+    def _read(self, blob: Blob, certain: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
         self._begin(number)
-        certain, kind, inner = kind, "packed", name
+        kind, inner = "packed", name
         try:
             for _ in range(2):
                 if compression_of(blob.head) == "none":
@@ -138,16 +150,19 @@ class _Worker:
                 with blob.opened() as raw:
                     blob = gathered(unpacked(raw.read, compression_of(blob.head)), blob.size, self._limits)
                 inner = os.path.splitext(inner)[0]
-            kind = certain or self._kind(blob, inner, number)
+            kind = certain or kind_of(blob, inner)
             if kind == "packed":
                 raise RecordFault("unsupported", "compressed more than twice")
+            if kind == "text" and blob.head and number == 0:
+                kind = self._request.kind or kind  # for plain text, the one that the user named
+            if kind == "mbox" and not certain and declared_kind(inner) != "mbox" and is_single(blob):
+                kind = "eml"
             given = Given(
                 blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
                 charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
             )  # fmt: skip
-            is_by_ocr = kind == "image" and self._ocr is not None
             reader, library = READERS.get(kind, ("plain.read_nothing", " "))
-            if is_by_ocr:
+            if kind == "image" and self._ocr is not None:
                 reader, library = "ocr.read_image", "xberg"
             if " " not in library and library not in sys.modules:
                 signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
@@ -158,49 +173,6 @@ class _Worker:
             return kind, blob, DocumentRead(members=read) if kind in CONTAINERS else read()
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
             return kind, blob, DocumentRead(fault=fault_of(error, self._limits))
-
-    def _kind(self, blob: Blob, name: str, number: int) -> str:
-        """Return the kind by content; for plain text, the one that the user named."""
-        kind = kind_of(blob, name)
-        if kind == "text" and blob.head and number == 0 and self._request.kind is not None:
-            return self._request.kind
-        is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
-        return "eml" if is_mail else kind
-
-    def _node(
-        self, member: Member, number: int, parent: int | None, position: int, kind: str, blob: Blob | None,
-        read: DocumentRead, *, has_members: bool,
-    ) -> ExtractedNode:  # fmt: skip
-        declared, text = declared_kind(member.name or "" if number else self._request.name), None
-        extractor = read.extractor or extractor_of(kind)
-        if kind == "image" and self._ocr is not None and read.extractor is None:
-            extractor = extractor_name(self._ocr)
-        is_container = kind in CONTAINERS and read.fault is None
-        if kind == "text" and read.reason == "unsupported":  # binary data of an unknown kind
-            kind = "unsupported"
-        if not is_container:
-            read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
-        origin = Origin(
-            sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
-            kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
-            n_pages=read.n_pages, exception=read.reason, sentence=None if read.fault is None else read.fault.sentence,
-            is_partial=read.fault is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
-            position=position or None, mail=read.mail,
-        )  # fmt: skip
-        return ExtractedNode(
-            parent=parent, name=member.name, is_container=is_container, has_members=has_members,
-            origin=origin, text=text,
-        )  # fmt: skip
-
-    def _checked(self, read: DocumentRead, member: Member, *, may_be_empty: bool) -> tuple[DocumentRead, bytes | None]:
-        if member.fault is not None:
-            read = read.lacking(member.fault.reason, member.fault.sentence)
-        text = None if read.text is None else read.text.encode("utf-8", "replace")
-        if text is not None and len(text) > min(self._limits.size, MAX_TEXT_BYTES):
-            return replace(read, fault=self._limits.exceeded("size")), None
-        if text is not None and not may_be_empty and (not text or text.isspace()):
-            return read.lacking("empty", NO_TEXT), None
-        return read, text
 
     def _visit_members(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> None:
         if level + 1 > self._limits.levels:

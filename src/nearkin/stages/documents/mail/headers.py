@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
@@ -72,12 +72,8 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
     return frozenset([*(word for word in words if word.strip("@").count("@") == 1), *names])
 
 
-_LEAP_SECOND = re.compile(r"(\d:\d\d):60\b")
-
-
 def sent_at_of(value: str) -> datetime | None:
     """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
-    value, n_leaps = _LEAP_SECOND.subn(r"\1:59", value)
     try:
         try:
             moment = parsedate_to_datetime(_raw(value))
@@ -86,7 +82,6 @@ def sent_at_of(value: str) -> datetime | None:
         if 100 <= moment.year < 1000:  # years since 1900
             moment = moment.replace(year=moment.year + 1900)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        moment += timedelta(seconds=n_leaps)
     except (ValueError, OverflowError):
         return None
     return moment if moment.year >= 1970 else None

@@ -54,6 +54,22 @@ def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
     ]  # fmt: skip
 
 
+INNER = make.zipped({"a.txt": "It was.", "b.txt": "It is."})
+
+
+@pytest.mark.parametrize(
+    ("limit", "place"),
+    [("total=10", "x.zip!a.zip"), ("files=2", "x.zip!a.zip!#2"), ("levels=1", "x.zip!a.zip!#1"),
+     ("size=6", "x.zip!a.zip!a.txt")],
+)  # fmt: skip
+def test_what_is_refused_names_its_limit(tmp_path, limit, place):
+    name, value = limit.split("=")
+    found = extracted_once(tmp_path, {"x.zip": make.zipped({"a.zip": INNER}, compression=0)}, **{name: int(value)})
+    (refused,) = {doc_id for doc_id, exception in exceptions_of(found).items() if exception == "too large"}
+    assert refused == place
+    assert f"; raise it with --extraction-limit {name}=" in str(found[place].origin.sentence)
+
+
 def test_a_document_of_word_that_unpacks_to_hundreds_of_megabytes(pool, tmp_path):
     inner = make.docx(["It was."])
     sink = io.BytesIO(inner)
@@ -74,6 +90,7 @@ def test_a_file_of_a_tar_that_is_too_large_for_the_disk_costs_only_itself(tmp_pa
     found = extracted_once(tmp_path, {"x.tar": sink.getvalue()}, disk=8 * MIB)
     assert exceptions_of(found) == {"x.tar!a.txt": None, "x.tar!zeros": "too large", "x.tar!b.txt": None}
     assert text_of(found["x.tar!b.txt"]) == "It is."
+    assert "--extraction-limit disk=" in str(found["x.tar!zeros"].origin.sentence)
 
 
 def test_the_same_bytes_again_and_again(pool, tmp_path):
