@@ -34,14 +34,14 @@ COMMANDS = {
 }  # fmt: skip
 CHANGED_NS = 1_767_225_600 * 10**9
 OF_THE_MACHINE = {
-    "checksum", "changed_ns", "made_with", "memory", "stages", "inode", "created", "elapsed_s", "digests", "unicode",
+    "checksum", "made_with", "memory", "stages", "inode", "created", "elapsed_s", "digests", "unicode",
 }  # fmt: skip
 """Fields whose values depend on the machine, the versions of libraries, or the moment."""
 
 
 def steady(value: Any, name: str = "") -> Any:
     """A record without the values of one machine or moment; its fields stay."""
-    if name in OF_THE_MACHINE or name.endswith(("_ns", "_s")):
+    if name in OF_THE_MACHINE or (value is not None and name.endswith(("_ns", "_s"))):
         return f"<{type(value).__name__}>"
     if isinstance(value, dict):
         return {key: steady(one, key) for key, one in value.items()}

@@ -36,18 +36,7 @@ class LabelledProgress:
 
     def __init__(self, label: str, progress: Progress) -> None:
         self._label, self._progress = label, progress
-
-    def start(self, stage: str, total: int, unit: Unit) -> None:
-        """Begin a stage of ``total`` units, 0 if unknown."""
-        self._progress.start(stage, total, unit)
-
-    def advance(self, n: int) -> None:
-        """Add ``n`` finished units."""
-        self._progress.advance(n)
-
-    def finish(self) -> None:
-        """End the stage."""
-        self._progress.finish()
+        self.start, self.advance, self.finish = progress.start, progress.advance, progress.finish
 
     def say(self, message: str) -> None:
         """Show a message with the label."""

@@ -36,7 +36,7 @@ class Format:
     name: str
     of: str
     in_words: str
-    a_file: str = "a file"
+    a_file: str = ""
     hint: str = ""
     listed: str = ""
     suffixes: tuple[str, ...] = ()
@@ -44,7 +44,6 @@ class Format:
     holds: Holding = "records"
     has_columns: bool = False
     has_types: bool = False
-    has_ids: bool = True
     is_settled: bool = True
     is_unmistakable: bool = False
     is_copied: bool = False
@@ -86,29 +85,27 @@ _ALL = (
     Format(name="tsv", of="delimited:Tsv", listed="TSV", in_words="TSV with a header", suffixes=(".tsv", ".tab"),
            has_columns=True, is_settled=False, is_copied=True),
     Format(name="lines", of="lines:Lines", hint="ID<TAB>TEXT", listed="ID<TAB>TEXT lines",
-           in_words="lines of ID<TAB>TEXT", a_file="a file of ID<TAB>TEXT lines", is_copied=True),
+           in_words="lines of ID<TAB>TEXT", is_copied=True),
     Format(name="text-lines", of="lines:TextLines", hint="a document per line", in_words="a document per line",
-           a_file="a file with a document per line", has_ids=False, is_copied=True),
-    Format(name="file", of="whole_file:WholeFile", hint="a document per file", in_words="one text document",
-           a_file="a text file", holds="one document", is_copied=True),
-    Format(name="subrip", of="subrip:SubRip", hint="SubRip subtitles", listed="SubRip subtitles",
-           in_words="SubRip subtitles", a_file="a file of subtitles", suffixes=(".srt",), holds="one document",
            is_copied=True),
+    Format(name="file", of="whole_file:WholeFile", hint="a document per file", in_words="one text document",
+           holds="one document", is_copied=True),
+    Format(name="subrip", of="subrip:SubRip", hint="SubRip subtitles", listed="SubRip subtitles",
+           in_words="SubRip subtitles", suffixes=(".srt",), holds="one document", is_copied=True),
     Format(name="wikipedia", of="wikipedia:Wikipedia", listed="dumps of Wikipedia", in_words="a dump of Wikipedia",
-           a_file="a dump of Wikipedia", is_unmistakable=True),
+           is_unmistakable=True),
     Format(name="warc", of="warc:Warc", listed="web archives (WARC)", in_words="a web archive",
-           a_file="a web archive", suffixes=(".warc", ".wet"), has_columns=True, is_unmistakable=True),
+           suffixes=(".warc", ".wet"), has_columns=True, is_unmistakable=True),
     Format(name="load-file", of="load_file:LoadFile", hint="Concordance DAT, or CSV like it",
            listed="load files (Concordance DAT)", in_words="a load file", suffixes=(".dat",), has_columns=True,
            is_settled=False, is_unmistakable=True),
     Format(name="document", of="extracted:Extracted",
            hint="office files, PDF, mail, HTML and archives, by their content",
            listed="documents (PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, mail, ZIP, tar)",
-           in_words="documents", a_file="a document whose text is extracted", suffixes=_DOCUMENT_SUFFIXES,
-           holds="documents"),
-    Format(name="html", of="extracted:Html", hint="the text of a page", in_words="an HTML page", a_file="an HTML page",
+           in_words="documents", suffixes=_DOCUMENT_SUFFIXES, holds="documents"),
+    Format(name="html", of="extracted:Html", hint="the text of a page", in_words="an HTML page",
            suffixes=(".html", ".htm", ".xhtml"), holds="documents"),
-    Format(name="eml", of="extracted:Eml", hint="a mail with its attachments", in_words="a mail", a_file="a mail",
+    Format(name="eml", of="extracted:Eml", hint="a mail with its attachments", in_words="a mail",
            suffixes=(".eml", ".emlx"), holds="documents"),
 )  # fmt: skip
 FORMATS = {one.name: one for one in _ALL}

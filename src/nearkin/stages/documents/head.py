@@ -57,11 +57,6 @@ class Head:
         return [line for line in self.lines if line.strip()][:SAMPLE_RECORDS]
 
 
-def empty_stdin() -> SourceError:
-    """Return the error for an empty pipe."""
-    return SourceError("standard input is empty. Check the command before the pipe, or name a file.")
-
-
 def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
     """Return the beginning of a stream without consuming it, with a complete line unless very long."""
     n_bytes = HEAD_BYTES
@@ -73,6 +68,8 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
     """Return the beginning of a file; SourceError if it cannot be opened, TruncatedInputError if not decompressed."""
+    if path == STDIN:
+        return head_of_stdin(encoding)
     try:
         with open(path, "rb", buffering=0) as raw:
             if os.path.splitext(path.lower())[1] in COMPRESSION_OF_SUFFIX and not raw.read(1):
@@ -132,7 +129,7 @@ def head_of_stdin(encoding: str = "utf-8") -> Head:
             f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."
         ) from error
     if not data:
-        return Head(data=b"", compression="none", is_all=True)
+        raise SourceError("standard input is empty. Check the command before the pipe, or name a file.")
     try:  # less may be visible than was written to a pipe, so it is never known to be complete
         return _head_of(io.BytesIO(data), STDIN, encoding, is_cut=True)
     except StreamFault:

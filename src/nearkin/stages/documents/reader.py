@@ -107,21 +107,15 @@ class StreamReader(Reader):
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Write the kept documents; see `Reader`."""
         stream = stream_of(opened, opened.source.encoding)
-        fault: StreamFault | None = None
         with packed(file, stream.compression) as sink:
-            try:
-                sink.write(stream.byte_order_mark())
-                self.copy_stream(opened, is_kept, stream, sink)
-            except StreamFault as broken:
-                fault = broken
-        if fault is not None:
-            raise fault
+            sink.write(stream.byte_order_mark())
+            self.copy_stream(opened, is_kept, stream, sink)
 
 
 def stream_of(opened: OpenedSource, encoding: str) -> ByteStream:
     """Return a source's decompressed bytes, converted from an encoding to UTF-8."""
     source, raw, compression = opened.source, opened.raw, opened.source.compression
-    if compression == "none" and not opened.is_pipe:  # files of a folder, and of a finished run, were not inspected
+    if compression == "none" and source.path != STDIN:  # files of a folder, and of a finished run, were not inspected
         compression = compression_of(raw.read(MAGIC_BYTES))
         raw.seek(0)
     return ByteStream(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
-from nearkin.paths import STDIN
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.formats import STORED
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
@@ -95,11 +94,6 @@ class OpenedSource:
     """Columns that copied records get."""
     nodes: Iterable[ExtractedNode] | None = None
     """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
-
-    @property
-    def is_pipe(self) -> bool:
-        """Whether it is standard input, which may be endless."""
-        return self.source.path == STDIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
-from nearkin.stages.documents.head import Head, empty_stdin, head_of_file, head_of_stdin, sniffed, unreadable
+from nearkin.stages.documents.head import Head, head_of_file, sniffed, unreadable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression
@@ -147,11 +147,7 @@ def _resolve_seen(
 ) -> tuple[Source, tuple[str, ...]]:
     if file.path == STDIN:
         _refuse_documents_in_a_pipe(forced)
-        head = head_of_stdin(base.encoding)
-        if head.is_all and not head.data:
-            raise empty_stdin()
-    else:
-        head = head_of_file(file.path, file.name, base.encoding)
+    head = head_of_file(file.path, file.name, base.encoding)
     is_document = file.path != STDIN and is_read(head.data, file.name, with_images=base.ocr is not None)
     if forced is None and named is None and is_document:
         kind = kind_of(Blob(head.data), file.name)
@@ -279,10 +275,7 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
 def sample_of(source: Source) -> ColumnSample | None:
     """Return the columns of the first records; None if none is visible."""
     try:
-        if source.path == STDIN:
-            head = head_of_stdin(source.encoding)
-        else:
-            head = head_of_file(source.path, source.name, source.encoding)
+        head = head_of_file(source.path, source.name, source.encoding)
         sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
         return sample
     except TruncatedInputError:

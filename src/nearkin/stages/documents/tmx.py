@@ -35,7 +35,6 @@ class TmxReader:
 
     def batches(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """Yield batches of source texts, each with that of their translations; ``line`` is where a unit begins."""
-        fault: StreamFault | None = None
         segment: Element | None = None
         texts = list[tuple[str, str | None]]()
         try:
@@ -51,12 +50,12 @@ class TmxReader:
                     texts.clear()
                 if len(self._sides[0].rows) >= _BATCH_ROWS:
                     yield self._batch()
-        except StreamFault as broken:
-            fault = broken
+        except StreamFault:
+            if self._sides[0].rows:
+                yield self._batch()
+            raise
         if self._sides[0].rows:
             yield self._batch()
-        if fault is not None:
-            raise fault
 
     def _batch(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         source, target = (side.batch() for side in self._sides)

@@ -19,8 +19,9 @@ from nearkin.collection.stored.origins import IS_UNREAD, OriginValues, as_arrow,
 from nearkin.errors import CollectionError, SourceError
 from nearkin.formats import zstd
 from nearkin.nouns import agreeing, counted
-from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
+from nearkin.records import I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rows import IdType, documents_batch
 from nearkin.store.bulk import MAX_NAMED, in_slices
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
@@ -143,18 +144,11 @@ class CollectionDocuments(StoredDocuments):
         problem = "damaged: its stored text is damaged: run nearkin fsck COLLECTION"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
-        return pa.RecordBatch.from_arrays(
-            [
-                pa.array([doc_id for _, doc_id, *_ in records], pa.large_string()),
-                pa.array(texts, pa.large_binary()),
-                pa.array(self.rows[block] + 1),
-                pa.array([None if text is not None else problem for text in texts], pa.large_string()),
-                pa.nulls(len(rows), pa.float64()),
-                parents,
-                origins,
-            ],
-            schema=DOCUMENTS_SCHEMA,
-        )
+        return documents_batch(
+            IdType(is_string=True), doc_id=pa.array([doc_id for _, doc_id, *_ in records], pa.large_string()),
+            text=pa.array(texts, pa.large_binary()), line=self.rows[block] + 1, parent=parents, origin=origins,
+            problem=pa.array([None if text is not None else problem for text in texts], pa.large_string()),
+        )  # fmt: skip
 
 
 def is_without_text() -> ColumnElement[bool]:
@@ -174,19 +168,12 @@ def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBa
     if len(records) < len(numbers):
         raise CollectionError("The exceptions of the collection were changed while it was read. Run the command again.")
     parents, origin_column = _origin_columns([own_values(row) for row in records])
-    nothing = [None] * len(records)
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([row.doc_id for row in records], pa.large_string()),
-            pa.array(nothing, pa.large_binary()),
-            pa.array([row.number + 1 for row in records], pa.int64()),
-            pa.array([f"{row.exception}: {row.sentence or row.exception}" for row in records], pa.large_string()),
-            pa.array(nothing, pa.float64()),
-            parents,
-            origin_column,
-        ],
-        schema=DOCUMENTS_SCHEMA,
-    )
+    problems = [f"{row.exception}: {row.sentence or row.exception}" for row in records]
+    return documents_batch(
+        IdType(is_string=True), doc_id=pa.array([row.doc_id for row in records], pa.large_string()),
+        text=pa.nulls(len(records), pa.large_binary()), line=np.array([row.number + 1 for row in records]),
+        problem=pa.array(problems, pa.large_string()), parent=parents, origin=origin_column,
+    )  # fmt: skip
 
 
 def _origin_columns(values: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.Array]:

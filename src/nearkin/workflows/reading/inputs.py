@@ -6,8 +6,8 @@ An input is what is read together: a source of many documents, or some thousand 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
@@ -21,6 +21,7 @@ from nearkin.paths import STDIN, printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
+from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.head import HEAD_BYTES, unreadable
@@ -31,7 +32,6 @@ from nearkin.stages.documents.streams import ByteStream, compression_of, keep_me
 
 if TYPE_CHECKING:
     from nearkin.manifests.stored import InputFile
-    from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
 IN_MEMORY = "table"
@@ -137,19 +137,20 @@ class Input:
         source: Source,
         progress: Progress,
         content: bytes | None = None,
-        nodes: Iterator[ExtractedNode] | None = None,
+        answer: ExtractionAnswer | None = None,
     ) -> Iterator[pa.RecordBatch]:
         return read_batches(
             source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance,
-            note=progress.say, content=content, nodes=nodes, carry=self.carry,
+            note=progress.say, content=content if answer is None else b"", carry=self.carry,
+            nodes=None if answer is None else answer.nodes(),
         )  # fmt: skip
 
     def _joined(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         batches, owners, n_bytes, n_documents = list[pa.RecordBatch](), list[I64](), 0, 0
         keep_memory()
-        with closing(_FilesAhead(self.sources, self.n_workers)) as files:
-            for index, (source, content, nodes) in enumerate(files):
-                for batch in self._readable(source, progress, content, nodes):
+        with closing(_files_ahead(self.sources, self.n_workers)) as files:
+            for index, (source, content, answer) in enumerate(files):
+                for batch in self._readable(source, progress, content, answer):
                     batches.append(batch)
                     owners.append(np.full(batch.num_rows, index, np.int64))
                     n_bytes += batch.nbytes
@@ -161,11 +162,11 @@ class Input:
             yield _one_batch(batches), np.concatenate(owners)
 
     def _readable(
-        self, source: Source, progress: Progress, content: bytes | None, nodes: Iterator[ExtractedNode] | None
+        self, source: Source, progress: Progress, content: bytes | None, answer: ExtractionAnswer | None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the documents of a file; one that cannot be opened is an unreadable document."""
         try:
-            yield from self._read(source, progress, content, nodes)
+            yield from self._read(source, progress, content, answer)
         except (SourceError, OSError) as error:
             error = unreadable(source.name, error) if isinstance(error, OSError) else error
             rows, problem = RowList(), str(error).removeprefix(f"{source.name}: ").rstrip(".")
@@ -205,51 +206,44 @@ def _parted(files: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
     yield tuple(files[first:])
 
 
-class _FilesAhead:
-    def __init__(self, sources: Sequence[Source], n_workers: int | None) -> None:
-        self._sources = sources
-        self._n_workers = n_workers
-        self._pool: ExtractionPool | None = None
-        self._ahead: dict[int, tuple[Source, bytes | None]] = {}
-        self._begun: dict[int, ExtractionAnswer] = {}
-        self._n_seen = 0
+_Ahead = tuple[Source, bytes | None, "ExtractionAnswer | None"]
+"""A file, all bytes of it if it is a short text, and what a worker makes of it if it is extracted."""
 
-    def __iter__(self) -> Iterator[tuple[Source, bytes | None, Iterator[ExtractedNode] | None]]:
-        for index in range(len(self._sources)):
-            self._look_ahead(index)
-            (source, content), begun = self._ahead.pop(index), self._begun.pop(index, None)
-            if begun is None:
-                yield source, content, None
-            else:
-                yield source, b"", begun.nodes()
-                begun.drop()
 
-    def _look_ahead(self, index: int) -> None:
-        last = min(len(self._sources), index + _WINDOW)
-        while self._n_seen <= index or (self._n_seen < last and self._has_room):
-            source, _ = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
-            if FORMATS[source.format].is_extracted:
-                self._begun[self._n_seen] = self._submit(source)
-            self._n_seen += 1
+def _files_ahead(sources: Sequence[Source], n_workers: int | None) -> Generator[_Ahead]:
+    """Yield files in order, while workers already read those after them."""
+    coming, waiting, n_begun = iter(sources), deque[_Ahead](), 0
+    pool: ExtractionPool | None = None
+    try:
+        while True:
+            while len(waiting) < _WINDOW and (pool is None or n_begun < pool.look_ahead):
+                source = next(coming, None)
+                if source is None:
+                    break
+                source, content = _looked_into(source)
+                answer = None
+                if FORMATS[source.format].is_extracted:
+                    pool = _pool(source, n_workers) if pool is None else pool
+                    kind = FORMATS[source.format].reader.kind
+                    request = ExtractionRequest(name=source.name, kind=kind, encoding=source.encoding)
+                    answer, n_begun = pool.submit(request, source.path), n_begun + 1
+                waiting.append((source, content, answer))
+            if not waiting:
+                return
+            yield waiting[0]
+            _, _, answer = waiting.popleft()
+            if answer is not None:
+                answer.drop()
+                n_begun -= 1
+    finally:
+        if pool is not None:
+            pool.close()
 
-    @property
-    def _has_room(self) -> bool:
-        return self._pool is None or len(self._begun) < self._pool.look_ahead
 
-    def _submit(self, source: Source) -> ExtractionAnswer:
-        from nearkin.stages.documents.extraction.nodes import ExtractionRequest
-        from nearkin.stages.documents.extraction.pool import ExtractionPool  # texts need no workers
+def _pool(source: Source, n_workers: int | None) -> ExtractionPool:
+    from nearkin.stages.documents.extraction.pool import ExtractionPool  # texts need no workers
 
-        if self._pool is None:  # limits and languages are the same for all sources
-            self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
-        kind = FORMATS[source.format].reader.kind
-        request = ExtractionRequest(name=source.name, kind=kind, encoding=source.encoding)
-        return self._pool.submit(request, source.path)
-
-    def close(self) -> None:
-        """End the workers."""
-        if self._pool is not None:
-            self._pool.close()
+    return ExtractionPool(n_workers, source.limits, source.ocr)  # these are the same for all sources
 
 
 def recognised_format(path: str) -> str:

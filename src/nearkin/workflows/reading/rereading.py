@@ -19,13 +19,14 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, on_disk, printable
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import I64
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
+from nearkin.stages.documents.rows import IdType, documents_batch
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.sources import Source, check_keep_column
 from nearkin.workflows.reading.identity import changed, digested, is_unchanged, seen
@@ -241,17 +242,11 @@ class KeptDocuments(StoredDocuments):
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids and numbers of the run."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
             at = np.searchsorted(self.wanted, places)
-            columns = [
-                self.ids.take(pa.array(at)),
-                batch["text"],
-                pa.array(self.rows[at] + 1),
-                batch["problem"],
-                batch["keep_value"],
-                pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
-                batch["origin"],
-            ]
-            fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
-            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+            yield documents_batch(
+                IdType(not pa.types.is_int64(self.ids.type)), doc_id=self.ids.take(pa.array(at)), text=batch["text"],
+                line=self.rows[at] + 1, problem=batch["problem"], keep_value=batch["keep_value"],
+                parent=None if self.parents is None else self.parents.take(pa.array(at)), origin=batch["origin"],
+            )  # fmt: skip
 
 
 def _sha256_of(path: Path) -> str:

@@ -83,6 +83,7 @@ class Texts:
         self.rules = rules
         self.id_kind = IdKind.NONE
         self.n_documents = 0
+        self._damage: dict[tuple[str, int], str] = {}
         self._exceptions: dict[int, list[ExceptionRow]] = {}
 
     @property
@@ -90,8 +91,7 @@ class Texts:
         """Files of which only a part has been used so far."""
         from nearkin.manifests.stored import DamagedFile
 
-        damaged = (exception for exception in self.exceptions if exception.exception == "truncated")
-        return tuple(DamagedFile(path=self.names[one.source], line=one.line, problem=one.sentence) for one in damaged)
+        return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 
     @property
     def exceptions(self) -> list[ExceptionRow]:
@@ -160,6 +160,8 @@ class Texts:
         for part in self.inputs:
             for batch, sources in part.batches(progress):
                 self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
+                if batch.num_rows == 1 and is_rest_missing(problem := batch["problem"][0].as_py()):
+                    self._damage[printable(part.source.name), batch["line"][0].as_py()] = sentence_of(problem)
                 yield RawBatch(batch, sources + first, part.source.name, self.n_documents)
                 self.n_documents += batch.num_rows
             first += len(part.sources)

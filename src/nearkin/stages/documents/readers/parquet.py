@@ -88,19 +88,13 @@ class ParquetTable:
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes], added: Annotations | None) -> None:
         """Write the kept rows with all columns."""
-        fault: StreamFault | None = None
         try:
             schema = self.schema if added is None else added.schema(self.schema)
             with table_writer(file, schema) as writer:
-                try:
-                    for rows in _kept_rows(self.parquet, is_kept, added):
-                        writer.write_table(pa.Table.from_batches(rows, schema))
-                except StreamFault as broken:
-                    fault = broken
+                for rows in _kept_rows(self.parquet, is_kept, added):
+                    writer.write_table(pa.Table.from_batches(rows, schema))
         except pa.ArrowException as error:
             raise SourceError(f"{self._name} cannot be copied: {error}.") from error
-        if fault is not None:
-            raise fault
 
 
 def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exception:
@@ -139,28 +133,25 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask, added: Annotations | N
         n_bytes = 0
         group = parquet.metadata.row_group(index)
         n_rows = max(min(_COPIED_BYTES * group.num_rows // max(group.total_byte_size, 1), 1 << 16), 1)
-        batches, fault = parquet.iter_batches(n_rows, row_groups=[index]), None
-        while True:
-            try:
-                batch = next(batches, None)
-            except (pa.ArrowException, OSError) as error:
-                batch, fault = None, damaged_row_group(error)
-            if batch is None:
-                break
-            every = batch if added is None else added.table(batch, row)
-            kept = _filtered(every, is_kept(np.arange(row, row + len(batch))))
-            row += len(batch)
-            if len(kept):
-                waiting.append(kept)
-                n_bytes += kept.nbytes
-            if n_bytes >= _ROW_GROUP_BYTES:
+        try:
+            for batch in parquet.iter_batches(n_rows, row_groups=[index]):
+                every = batch if added is None else added.table(batch, row)
+                kept = _filtered(every, is_kept(np.arange(row, row + len(batch))))
+                row += len(batch)
+                if len(kept):
+                    waiting.append(kept)
+                    n_bytes += kept.nbytes
+                if n_bytes >= _ROW_GROUP_BYTES:
+                    yield waiting
+                    waiting, n_bytes = [], 0
+        except (pa.ArrowException, OSError) as error:
+            fault = damaged_row_group(error)
+            fault.line = row
+            if waiting:
                 yield waiting
-                waiting, n_bytes = [], 0
+            raise fault from error
         if waiting:
             yield waiting
-        if fault is not None:
-            fault.line = row
-            raise fault
 
 
 def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:

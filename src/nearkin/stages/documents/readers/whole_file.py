@@ -15,7 +15,6 @@ from nearkin.stages.documents import encodings
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.formats import table_begun_by
-from nearkin.stages.documents.head import empty_stdin, head_of_stream
 from nearkin.stages.documents.reader import Reader, RowMask, stream_of
 from nearkin.stages.documents.rows import Row, RowList, without_illegible
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
@@ -86,8 +85,6 @@ def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, byte
     """Return a text file in UTF-8, and its byte order mark; bytes that are no characters stay."""
     source = opened.source
     stream = stream_of(opened, "utf-8")
-    if source.path == STDIN and not head_of_stream(stream).data:
-        raise empty_stdin()
     mark = stream.byte_order_mark()
     data = _held(stream, source, takes_markup=takes_markup)
     if mark:
