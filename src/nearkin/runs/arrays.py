@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,24 +116,17 @@ def saved_array(path: Path) -> NDArray[Any]:
     return array_in(mapped_batch(path), path.name, path)
 
 
-@contextlib.contextmanager
-def batch_writer(
-    path: Path, schema: pa.Schema, *, compression: str | None = None, durable: bool = False
-) -> Iterator[pa.RecordBatchWriter]:
-    """Publish batches, sealed; the file appears only when it is complete, ``durable`` once it is on the disk."""
+def save_batch(
+    path: Path, rows: pa.RecordBatch | pa.Table, *, compression: str | None = None, durable: bool = False
+) -> None:
+    """Publish rows, sealed; the file appears only when it is complete, ``durable`` once it is on the disk."""
     options = pa.ipc.IpcWriteOptions(compression=compression)
-    with sealed(path, durable=durable) as file, pa.ipc.new_file(file, schema, options=options) as writer:
-        yield writer
-
-
-def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = None, durable: bool = False) -> None:
-    """Publish one batch."""
-    with batch_writer(path, batch.schema, compression=compression, durable=durable) as writer:
-        writer.write_batch(batch)
+    with sealed(path, durable=durable) as file, pa.ipc.new_file(file, rows.schema, options=options) as writer:
+        writer.write(rows)
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:
-    """Read what `batch_writer` wrote, memory-mapped unless it was compressed; RunError if it was changed."""
+    """Read what `save_batch` wrote, memory-mapped unless it was compressed; RunError if it was changed."""
     length = sealed_length(path)
     try:
         with pa.memory_map(str(path)) as file:
@@ -171,8 +163,7 @@ class PartFiles:
 
     def save_table(self, part: int, suffix: str, table: pa.Table) -> None:
         """Write a table of a part; the file appears only when it is complete."""
-        with batch_writer(self.place(part, suffix), table.schema) as writer:
-            writer.write_table(table)
+        save_batch(self.place(part, suffix), table)
 
     def table(self, part: int, suffix: str) -> pa.Table:
         """Map a table of a part."""

@@ -22,7 +22,7 @@ from nearkin.workflows.dedup.on_spark.job import read_input
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.identity import digested, seen
-from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input
+from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 
@@ -57,7 +57,7 @@ class ReadingOfAFile:
         self.on("driver")
         sources = resolve_sources([str(self.path)]).sources
         [block] = task_blocks([digested(seen(source)) for source in sources])
-        return task_input([block])
+        return pickle.loads(block.data)
 
     def attempt(self, given: TaskInput) -> None:
         """Read it as this machine sees it."""

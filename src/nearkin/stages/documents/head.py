@@ -22,7 +22,7 @@ from nearkin.stages.documents.streams import (
     Compression,
     Progress,
     compression_of,
-    no_progress,
+    unreported,
 )
 
 HEAD_BYTES = 1 << 16
@@ -98,7 +98,7 @@ def _head_of(raw: BinaryIO, path: str, encoding: str, *, is_cut: bool = False) -
 
 
 @contextmanager
-def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_progress) -> Iterator[ByteStream]:
+def opened_text(path: str, encoding: str = "utf-8", progress: Progress = unreported) -> Iterator[ByteStream]:
     """Open the decompressed characters of a file; SourceError if it cannot be opened, or is no text."""
     if os.path.isdir(path):
         raise SourceError(f"{path} is a folder. Name a file.")

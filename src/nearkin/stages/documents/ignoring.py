@@ -137,21 +137,14 @@ class Ignored:
         _, _, passages = text.removeprefix(";numbers").partition(";ignore=")
         return cls(tuple(json.loads(passages)) if passages else (), numbers)
 
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The patterns, without their mark."""
-        return tuple(passage.removeprefix(PATTERN) for passage in self.passages if passage.startswith(PATTERN))
+    def of_kind(self, kind: str) -> tuple[str, ...]:
+        """Return the passages with a mark such as ``re:``, without it."""
+        return tuple(passage.removeprefix(kind) for passage in self.passages if passage.startswith(kind))
 
     @property
     def literals(self) -> tuple[str, ...]:
         """The literal passages, without their mark, the longest first because a passage can be a part of another."""
-        literals = {passage.removeprefix(LITERAL) for passage in self.passages if passage.startswith(LITERAL)}
-        return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of words, without their mark."""
-        return tuple(passage.removeprefix(WORDS) for passage in self.passages if passage.startswith(WORDS))
+        return tuple(sorted({*self.of_kind(LITERAL)}, key=lambda literal: (-len(literal), literal)))
 
     def removed(self, texts: pa.LargeStringArray) -> Remaining:
         """Remove the passages and the digits from unchanged texts; nulls become empty.
@@ -161,9 +154,9 @@ class Ignored:
         and ``$`` are the edges of a line.
         """
         texts = original = texts.fill_null("") if texts.null_count else texts
-        if self.runs:
-            texts, n_found = _without_runs(texts, self.runs)
-            self.found.update(WORDS + run for run, n in zip(self.runs, n_found, strict=True) if n)
+        if runs := self.of_kind(WORDS):
+            texts, n_found = _without_runs(texts, runs)
+            self.found.update(WORDS + run for run, n in zip(runs, n_found, strict=True) if n)
         for passage in self._in_order:
             texts = self._without(texts, passage)
         if texts is not original and len(self.found) < len(self._in_order):
@@ -190,7 +183,10 @@ class Ignored:
 
     @property
     def _in_order(self) -> tuple[str, ...]:
-        return (*(PATTERN + pattern for pattern in self.patterns), *(LITERAL + literal for literal in self.literals))
+        return (
+            *(PATTERN + pattern for pattern in self.of_kind(PATTERN)),
+            *(LITERAL + literal for literal in self.literals),
+        )
 
     def _without(self, texts: pa.LargeStringArray, passage: str) -> pa.LargeStringArray:
         if passage.startswith(PATTERN):

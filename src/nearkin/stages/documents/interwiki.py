@@ -19,7 +19,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.head import opened_text
 from nearkin.stages.documents.readers.wikipedia import PageReader, without_comments
-from nearkin.stages.documents.streams import ByteStream, Progress, no_progress
+from nearkin.stages.documents.streams import ByteStream, Progress, unreported
 
 _LONGEST_TITLE = 1 << 10
 """Maximum length of a valid link; MediaWiki allows 255 bytes."""
@@ -31,7 +31,7 @@ def interwiki_links(
     *,
     langlinks: Path | None = None,
     takes_damaged: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress = unreported,
 ) -> pa.Table:
     """Return the articles of a dump that are linked to another language, with their titles there.
 

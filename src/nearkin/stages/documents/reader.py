@@ -21,8 +21,8 @@ from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_i
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
-from nearkin.stages.documents.source import OpenedSource, Source, no_note
-from nearkin.stages.documents.streams import MAGIC_BYTES, ByteStream, Progress, compression_of, no_progress, packed
+from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.streams import MAGIC_BYTES, ByteStream, Progress, compression_of, packed, unreported
 from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def read_batches(
     *,
     batch_bytes: int = 8 << 20,
     keep_column: str | None = None,
-    progress: Progress = no_progress,
-    note: Callable[[str], None] = no_note,
+    progress: Progress = unreported,
+    note: Callable[[str], None] = unreported,
     content: bytes | None = None,
     nodes: Iterable[ExtractedNode] | None = None,
     carry: Sequence[str] = (),

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.formats import STORED
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
-from nearkin.stages.documents.streams import Compression, Progress, no_progress
+from nearkin.stages.documents.streams import Compression, Progress, unreported
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.annotating import Annotations
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
-
-
-def no_note(note: str) -> None:
-    """Ignore a note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +42,6 @@ class Source:
         None for a pipe, and until the source was seen: see `workflows.reading.identity`.
     sha256, texts_sha256
         Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
-    end_row
-        Upper limit of the numbers of a collection's documents in its store.
     """
 
     path: str
@@ -70,7 +64,6 @@ class Source:
     noted_ns: int | None = field(default=None, compare=False)
     sha256: str | None = None
     texts_sha256: str | None = None
-    end_row: int | None = None
 
     @property
     def is_stored(self) -> bool:
@@ -86,8 +79,8 @@ class OpenedSource:
     raw: BinaryIO
     batch_bytes: int = 8 << 20
     keep: KeepColumn | None = None
-    progress: Progress = no_progress
-    note: Callable[[str], None] = no_note
+    progress: Progress = unreported
+    note: Callable[[str], None] = unreported
     carry: Sequence[str] = ()
     """More columns to read, as ids are read; one that the file does not have is null."""
     added: Annotations | None = None

@@ -35,8 +35,8 @@ MAX_LINE_BYTES = 1 << 30
 _SKIP_BYTES = 1 << 20
 
 
-def no_progress(n_bytes: int) -> None:
-    """Ignore progress."""
+def unreported(what: object) -> None:
+    """Ignore progress, a note, or what else is reported."""
 
 
 def _counted(raw: BinaryIO, progress: Progress) -> Pull:
@@ -111,7 +111,7 @@ class ByteStream:
         compression: Compression,
         *,
         encoding: str = "utf-8",
-        progress: Progress = no_progress,
+        progress: Progress = unreported,
         max_line_bytes: int = MAX_LINE_BYTES,
     ) -> None:
         self.compression: Compression = compression

@@ -25,6 +25,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
 from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.streams import unreported
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (
@@ -45,10 +46,6 @@ def check_names(**columns: object) -> None:
             raise ParameterError.of(parameter, "the name of a column", name)
 
 
-def no_columns(columns: Columns) -> None:
-    """Ignore the columns that were chosen."""
-
-
 def read_table(
     table: object,
     *,
@@ -57,7 +54,7 @@ def read_table(
     keep_column: str | None = None,
     is_whole: bool = True,
     read_files: str = _READ_FILES,
-    chosen: Callable[[Columns], None] = no_columns,
+    chosen: Callable[[Columns], None] = unreported,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
 

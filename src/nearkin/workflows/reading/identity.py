@@ -31,7 +31,7 @@ _MAX_NAMED = 100
 def seen(source: Source) -> Source:
     """Return a source with its size and times as they are now; the bytes of files are not read."""
     if isinstance(source, StoredSource):
-        return replace(source, sha256=source.documents.digest, end_row=source.documents.end_row)
+        return replace(source, sha256=source.documents.digest)
     size_bytes, changed_ns, noted_ns = source.size_bytes, None, None
     with contextlib.suppress(OSError, ValueError):
         status = os.stat(source.path)
@@ -72,7 +72,7 @@ def input_file(source: Source) -> InputFile:
         text=source.text,
         id=source.id,
         name=printable(source.name),
-        end_row=source.end_row,
+        end_row=getattr(source.documents, "end_row", None) if isinstance(source, StoredSource) else None,
         texts_sha256=source.texts_sha256,
         changed_ns=source.changed_ns if source.sha256 is None else None,
     )

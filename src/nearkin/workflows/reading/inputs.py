@@ -57,11 +57,6 @@ class StoredDocuments:
         """Total for the progress of reading; 0 if unknown."""
         return 0
 
-    @property
-    def end_row(self) -> int | None:
-        """Upper limit of the numbers of a collection's documents in its store; None for all others."""
-        return None
-
     def __len__(self) -> int:
         """Return the number of documents."""
         raise NotImplementedError

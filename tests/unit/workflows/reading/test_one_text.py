@@ -21,7 +21,7 @@ def test_of_several_documents_only_readable_ones_are_offered(tmp_path):
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("a.txt", TEXT)
     (tmp_path / "cut.zip").write_bytes(packed.read_bytes()[:-40])
-    with pytest.raises(SourceError, match="the ZIP archive is damaged"):
+    with pytest.raises(SourceError, match=r"can be read\. The first"):
         read_one_document(tmp_path / "cut.zip")
     with tarfile.open(tmp_path / "whole.tar", "w") as tar:
         for name in ("a.txt", "b.txt", "c.txt"):

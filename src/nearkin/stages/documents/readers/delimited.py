@@ -244,9 +244,9 @@ class FieldLayout:
 def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple[list[str], Records]:
     fault = records.fault
     if fault is None:
-        header = _scanned(records.part(0, 1), splitter)[0]
+        header = _scanned(records.at(slice(1)), splitter)[0]
         if header.fault is None:
-            return legible(header.fields), records.part(1, len(records))
+            return legible(header.fields), records.at(slice(1, None))
         fault = header.fault
     raise SourceError(f"{name}: cannot read the header in line {records.lines[0]}: {fault}.")
 

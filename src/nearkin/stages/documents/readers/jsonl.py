@@ -135,7 +135,7 @@ def _without_white_space(block: Records) -> Records:
     lines = replace(block, ends=block.without_line_ends())
     if not _look_whole(lines):
         starts, ends = _stripped(lines)
-        lines = replace(lines, starts=starts, ends=ends).only(ends > starts)
+        lines = replace(lines, starts=starts, ends=ends).at(ends > starts)
     return lines
 
 
@@ -217,7 +217,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> pa.RecordBatch:
         try:
             record, is_utf8 = _record(line)
         except RecordFault as refused:  # Arrow knows one more name of infinity
-            table = None if wanted.is_inside else _arrow_table(lines.part(index, index + 1), wanted)
+            table = None if wanted.is_inside else _arrow_table(lines.at(slice(index, index + 1)), wanted)
             values = {} if table is None else table.to_pylist()[0]
             record, is_utf8 = {name: value for name, value in values.items() if value is not None}, True
             if not record:

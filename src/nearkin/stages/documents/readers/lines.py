@@ -63,17 +63,10 @@ class Records:
         """The data as an array."""
         return np.frombuffer(self.data, np.uint8)
 
-    def part(self, first: int, stop: int) -> Records:
+    def at(self, place: slice | NDArray[np.bool_]) -> Records:
         """Return some of the records."""
-        is_there = slice(first, stop)
-        return self._at(is_there, None if self.scanned is None else self.scanned[is_there])
-
-    def only(self, is_there: NDArray[np.bool_]) -> Records:
-        """Return the records that are marked."""
-        rows = np.flatnonzero(is_there).tolist()
-        return self._at(is_there, None if self.scanned is None else [self.scanned[row] for row in rows])
-
-    def _at(self, place: slice | NDArray[np.bool_], scanned: Sequence[ScannedRecord] | None) -> Records:
+        rows = np.arange(len(self))[place].tolist()
+        scanned = None if self.scanned is None else [self.scanned[row] for row in rows]
         starts, ends, lines = self.starts[place], self.ends[place], self.lines[place]
         return Records(data=self.data, starts=starts, ends=ends, lines=lines, scanned=scanned)
 
@@ -147,11 +140,11 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
         sizes = records.ends - records.starts - (records.view[records.ends - 1] == _LF)
         for index in np.flatnonzero(sizes > max_record_bytes).tolist():
             if first < index:
-                yield records.part(first, index)
+                yield records.at(slice(first, index))
             yield Records.of_fault(int(records.lines[index]), too_long(int(sizes[index]), max_record_bytes))
             first = index + 1
     if first < len(records):
-        yield records.part(first, len(records)) if first else records
+        yield records.at(slice(first, len(records))) if first else records
 
 
 def _skip(stream: ByteStream, splitter: LineSplitter, held: memoryview, line: int) -> tuple[int, int]:
@@ -242,7 +235,7 @@ class FieldSplitter(LineSplitter):
         is_there = ends - starts > 2
         for index in np.flatnonzero(~is_there):
             is_there[index] = bool(bytes(data[starts[index] : ends[index]]).strip(b"\r\n"))
-        return records if is_there.all() else records.only(is_there), done, line + len(breaks)
+        return records if is_there.all() else records.at(is_there), done, line + len(breaks)
 
     def scan(self, data: bytes, *, is_all: bool) -> Iterator[ScannedRecord]:
         r"""Yield the records of data, the last one only if it is complete.

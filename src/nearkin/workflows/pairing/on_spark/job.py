@@ -62,7 +62,6 @@ from nearkin.workflows.reading.on_spark.tasks import (
     repeated_ids,
     take_exceptions,
     task_blocks,
-    task_input,
 )
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import FACTS, Texts
@@ -317,7 +316,7 @@ def count_input(
     notes = Notes()
     with (
         published_together(files.folder, str(target)) as aside,
-        reading_texts(task_input(blocks), rules) as texts,
+        reading_texts(blocks, rules) as texts,
     ):
         counted = count_part(PartFiles(aside), target, texts, split, notes)
     yield from notes.blocks(target, target=target)

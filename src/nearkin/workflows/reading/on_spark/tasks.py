@@ -43,16 +43,11 @@ _LIBRARIES = ("xberg", "pypdfium2", "charset-normalizer", "libpff-python")
 def check_can_be_shared(sources: Sequence[Source]) -> None:
     """Raise ParameterError for input that other machines cannot read again: standard input, collections, runs."""
     for source in sources:
-        if isinstance(source, StoredSource):
-            what = "is a collection" if source.format == "collection" else "holds the results of a run"
+        if isinstance(source, StoredSource) or source.path == STDIN:
+            what = {"collection": "a collection", "results": "the results of a run"}.get(source.format, "a pipe")
             raise ParameterError(
-                f"With --engine spark every worker reads the input, and {source.name} {what}, which only one machine "
+                f"With --engine spark every worker reads the input. {source.name} is {what}, which only one machine "
                 "can read. Name files instead; nearkin dedup --write-kept writes files."
-            )
-        if source.path == STDIN:
-            raise ParameterError(
-                "With --engine spark every worker reads the input, and standard input is a pipe of this machine. Save "
-                "it to a file on a disk that all workers can read."
             )
 
 
@@ -63,15 +58,10 @@ def task_blocks(sources: Sequence[Source]) -> list[Block]:
     return [Block("input", i, pickle.dumps(part)) for i, part in enumerate(inputs)]
 
 
-def task_input(blocks: Sequence[Block]) -> TaskInput:
-    """Return the input given to a task."""
-    given: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
-    return given
-
-
 @contextlib.contextmanager
-def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
-    """Lend the documents of an input for reading on this machine; see `TaskInput.reading`."""
+def reading_texts(blocks: Sequence[Block], rules: ReadingRules) -> Iterator[Texts]:
+    """Lend the documents of the input of a task for reading on this machine; see `TaskInput.reading`."""
+    given: TaskInput = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
     with given.reading() as part:
         yield Texts((part,), rules)
 
