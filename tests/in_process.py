@@ -52,6 +52,9 @@ class Held:
     def of(self, *streams: str) -> Held:
         return self._with([block for block in self.blocks if block.stream in streams])
 
+    def and_those_of(self, other: Held) -> Held:
+        return self._with(self.blocks + other.blocks)
+
     def _with(self, blocks: list[Block]) -> Held:
         return Held(blocks, self.sent)
 
