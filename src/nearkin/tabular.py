@@ -1,4 +1,4 @@
-"""Results as data frames, in notebooks, and as JSON."""
+"""Results as data frames and as JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.nouns import counted
-from nearkin.wording import distance_text, reveal_line, share_text
 
 
 class Tabular:
@@ -56,10 +54,6 @@ class Tabular:
         if name not in names:
             raise ParameterError.of("table", f"one of {', '.join(names)}", table)
         return getattr(self, name)
-
-    def _repr_html_(self) -> str:
-        line = repr(self)
-        return f"<div><p>{_cell(line, len(line))}</p>{_rows(self._chosen(None))}</div>"
 
 
 def table_names(result: Any) -> list[str]:
@@ -127,37 +121,3 @@ def _of_record(record: Any) -> dict[str, object]:
 
 def _not_installed(package: str) -> MissingExtraError:
     return MissingExtraError(f"to_{package} needs {package}: pip install {package}")
-
-
-_N_ROWS = 5
-_MAX_CHARACTERS = 60
-
-
-def _rows(table: pa.Table) -> str:
-    head = "".join(f"<th>{_cell(name)}</th>" for name in table.column_names)
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    rows = [{name: column[i].as_py() for name, column in columns.items()} for i in range(min(_N_ROWS, len(table)))]
-    cells = ["".join(f"<td>{_cell(_in_column(name, value))}</td>" for name, value in row.items()) for row in rows]
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    more = f"<p>{_N_ROWS} of {counted(len(table), 'row')}</p>" if len(table) > _N_ROWS else ""
-    return f'<div style="overflow-x:auto"><table style="font-size:90%"><tr>{head}</tr>{body}</table></div>{more}'
-
-
-def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
-    from html import escape  # with a table of all entities, for notebooks alone
-
-    if value is None:
-        return ""
-    if isinstance(value, bytes):
-        value = value.hex()
-    text = reveal_line(str(value))
-    return escape(text if len(text) <= most else f"{text[: most - 1]}…")
-
-
-def _in_column(name: str, value: object) -> object:
-    """Return a float of a column as text; only equality is shown as a similarity of 1 or a distance of 0."""
-    if not isinstance(value, float):
-        return value
-    if name == "relative_distance":
-        return distance_text(value)
-    return share_text(value) if 0 <= value <= 1 and not name.endswith("_s") else f"{value:,.4g}"

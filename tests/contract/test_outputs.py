@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pandas
-import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -146,10 +144,3 @@ def test_the_table_of_the_other_set(tmp_path):
     assert manifest["against_counts"] == {
         "documents": 3, "match": 1, "no_match": 0, "too_short": 1, "empty": 0, "unreadable": 1,
     }  # fmt: skip
-
-
-def test_another_reader_can_read_the_tables(run):
-    for name in ("documents", "pairs", "groups", "problems"):
-        n_rows = len(pq.read_table(run[0] / f"{name}.parquet"))
-        assert len(pandas.read_parquet(run[0] / f"{name}.parquet")) == n_rows
-        assert len(polars.read_parquet(run[0] / f"{name}.parquet")) == n_rows

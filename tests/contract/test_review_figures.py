@@ -6,15 +6,12 @@ import html
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-from extracted_documents import HEADERS, add_extracted, origin, unread
 from nearkin.collection.collection import Collection
 from places import SomePlace, on_one_database
-from review_client import DOCUMENTS, Visit, words_of
+from review_client import DOCUMENTS, Visit
 
 pytestmark = on_one_database
 
@@ -69,36 +66,3 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     assert visit.get("/index.json").json()["conflicts"] == {"privileged": 2, "responsive": 1}
     for field, n in (("responsive", 1), ("privileged", 2)):
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
-
-
-def test_a_document_shows_metadata_family_and_what_its_text_lacks(visit: Visit) -> None:
-    sent = datetime(2024, 3, 4, 8, 12, tzinfo=UTC)
-    headers = replace(HEADERS, sender="Ada <ada@mill.example>", subject="<b>The & lease</b>", sent_at=sent)
-    mail = replace(origin("1", kind="eml", mail=headers), family="m.eml")
-    inside = replace(
-        origin("2", kind="docx"), family="m.eml", is_partial=True, exception="too large", sentence="cut off"
-    )
-    rows = [
-        ("m.eml", "The lease is attached, and so is a scan.", mail, None),
-        ("m.eml!lease.docx", "The rooms are let until May.", inside, "m.eml"),
-        ("m.eml!scan.pdf", None, replace(unread("3", exception="image only"), family="m.eml"), "m.eml"),
-        ("m.emlx", "A mail beside it.", replace(origin("4", kind="eml"), family="m.emlx"), None),
-        ("box!#1", "A mail of a mailbox.", origin("5", kind="eml"), "box"),
-        ("box!#2", "Another mail of it.", origin("6", kind="eml"), "box"),
-    ]
-    add_extracted(visit.service.collection, rows)
-    page = visit.get("/document", id="m.eml").text
-    words = html.unescape(words_of(page))
-    for expected in ("Ada <ada@mill.example>", "2024-03-04 08:12 UTC", "<b>The & lease</b>", "eml"):
-        assert expected in words
-    assert "<b>The" not in page
-    family = words[words.index("Family:") :]
-    assert family.startswith("Family: m.eml!lease.docx , m.eml!scan.pdf no text")
-    assert "m.emlx" not in family.partition("A mail beside")[0].partition("Measure")[0]
-    other = words_of(visit.get("/document", id="m.eml!lease.docx").text)
-    assert "Family: m.eml outermost , m.eml!scan.pdf no text" in other
-    assert "Partial text : cut off" in other
-    assert "Family" not in visit.get("/document", id="box!#1").text  # a mailbox is no document
-    assert "Metadata" not in visit.get("/document", id="lease").text
-    members = visit.get("/document.json", id="m.eml").json()["family"]
-    assert [one["doc_id"] for one in members] == ["m.eml!lease.docx", "m.eml!scan.pdf"]

@@ -18,7 +18,7 @@ import nearkin.spark
 from contract import test_engines_on_a_cluster
 from cut_off import CutOff, Cutting
 from made_up_prose import Prose
-from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError
+from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 
 ADDED = ["group", "is_principal", "similarity_to_principal", "differs", "copy_of", "keep", "reason"]
 PAIRS = ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a", "differs"]
@@ -173,21 +173,6 @@ def test_what_is_refused_before_anything_is_read(spark, tmp_path, columns, optio
     with pytest.raises(ParameterError, match=rule):
         nearkin.spark.dedup(df, **{"work": tmp_path / "work"} | options)
     assert not (tmp_path / "work").exists()
-
-
-@pytest.mark.parametrize(
-    ("columns", "kind", "rule"),
-    [
-        (["'text ' || id AS text", "id % 4 AS id"], ParameterError,
-         r"Ids must be unique, and in column 'id' 6 are repeated: row 5 has the id of row 1"),
-        (["assert_true(id < 5, 'too many') AS x", "'' AS text", "id"], NearkinError, "too many"),
-    ],
-)  # fmt: skip
-def test_rows_that_are_refused(spark, tmp_path, columns, kind, rule):
-    df = spark.range(0, 10, 1, 2).selectExpr(*columns)
-    with pytest.raises(kind, match=rule) as caught:
-        nearkin.spark.dedup(df, id="id", work=tmp_path / "work")
-    assert "Traceback" not in str(caught.value)
 
 
 # -- Spark Connect ----------------------------------------------------------------------------------------------------

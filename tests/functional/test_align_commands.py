@@ -124,16 +124,3 @@ def test_a_line_that_is_no_entry_of_a_dictionary(tmp_path):
     assert "no line has one word" in nearkin("align", "dictionary", path, *languages, "--overwrite", code=3)[1]
     path.write_bytes("haus\thouse\nbaum\ttree\n".encode("utf-16")[:-1])
     nearkin("align", "dictionary", path, *languages, "--overwrite", code=13)
-
-
-def test_passages_and_digits_are_left_out_of_sentences(texts, tmp_path):
-    for path in texts:
-        path.write_text("".join(f"{line} Seite 7\n" for line in path.read_text("utf-8").splitlines()), "utf-8")
-    (tmp_path / "ignore.txt").write_text("re:Seite \\d+$\n", "utf-8")
-    plain, without = tmp_path / "plain.table", tmp_path / "without.table"
-    train(*texts, out=plain)
-    told = json.loads(train(*texts, "--ignore", tmp_path / "ignore.txt", "--ignore-numbers", out=without)[0])
-    assert told["pairs_with_an_empty_side"] == 1
-    assert (translations(plain, "seite") != [], translations(plain, "1990") != []) == (True, True)
-    assert (translations(without, "seite"), translations(without, "1990")) == ([], [])
-    assert translations(without, "haus")[0] == "house"

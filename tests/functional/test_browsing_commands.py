@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin, nearkin_done, nearkin_here, nearkin_json, write_jsonl
+from functional.conftest import nearkin, nearkin_done, nearkin_here, write_jsonl
 from nearkin.workflows.collection.id_files import read_ids
 
 RENT = "The rent of {} crowns is due on the first day of each month.\r\nSigned:\tAnn\u202eé\n"
@@ -35,15 +35,6 @@ def test_the_text_alone_comes_unchanged(matter: str) -> None:
     assert nearkin("show", matter, "lease", "--text-only", PYTHONIOENCODING="ascii").out == RENT.format(950)
     assert nearkin_here("show", matter, "lease", "--text-only", "--version", "1").out == RENT.format(900)
     nearkin_done("show", matter, "lease", "--text-only", "--json", code=2)
-
-
-def test_show_for_programs(matter: str) -> None:
-    found = nearkin_json("show", matter, "copy")
-    assert (found["doc_id"], found["text"], found["versions"], found["copies"]) == ("copy", RENT.format(900), [1], [])
-    nearkin_done("show", matter, "none", code=3)
-    nearkin_done("show", matter, "lease", "--version", "7", code=3)
-    nearkin_here("remove", matter, "copy")
-    assert "removed" in nearkin_here("show", matter, "copy", "--version", "1").out.splitlines()[0]
 
 
 # -- list -------------------------------------------------------------------------------------------------------------

@@ -13,14 +13,6 @@ import pytest
 from functional.conftest import FAST, Ended, nearkin_done, nearkin_here, results, write_jsonl
 from nearkin.runs.run import RESUME_HINT
 
-COLUMNS = [
-    "family", "family_size", "role", "principal", "id", "name", "row", "source", "line", "similarity",
-    "containment_in_principal",
-    "containment_of_principal", "relation", "filled_in", "n_differences", "n_words_only_in_principal",
-    "n_words_only_in_member", "n_particulars", "is_compared_whole", "first_difference_principal",
-    "first_difference_member", "line_principal", "line_member",
-]  # fmt: skip
-
 
 def rows(out: Path) -> list[dict[str, str]]:
     with open(out / "families.csv", encoding="utf-8-sig", newline="") as file:
@@ -43,17 +35,6 @@ def contracts(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     assert ended.code == 0
     assert "exact copy" in ended.out
     return out
-
-
-def test_tables_say_the_same(contracts: Path) -> None:
-    table = pq.read_table(contracts / "families.parquet")
-    assert table.column_names == COLUMNS
-    assert [row["id"] for row in rows(contracts)] == table["id"].to_pylist()
-    assert list(rows(contracts)[0]) == COLUMNS
-    manifest = json.loads((contracts / "manifest.json").read_text(encoding="utf-8"))
-    found = manifest["families"]
-    assert found["documents"] == len(table)
-    assert sum(found["relations"].values()) == found["documents"] - found["families"]
 
 
 def test_families_are_the_groups(contracts: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from functional.conftest import nearkin_here, nearkin_json
 from made_up_prose import Prose
-from translated_corpus import translated_corpus
 
 WIKIPEDIA = ("--documents", "3.44M", "1,470,000", "--threshold", "0.3")
 
@@ -26,19 +25,6 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
     assert told["chosen"]["core_s"] == min(way["core_s"] for way in ways)
     assert told["chosen"]["elapsed_s"] == pytest.approx(told["chosen"]["core_s"] / 128)
     assert (told["left"], told["right"], told["reaches_recall"]) == (3_440_000, 1_470_000, True)
-
-
-def test_documents_calibrate_the_plan(tmp_path):
-    own = translated_corpus(tmp_path, n=150)
-    given = ["--left", own.left, "--right", own.right, "--table", own.table]
-    told = planned("pairs", *given, "--documents", "1M", "2M", "--method", "window")
-    assert (told["left"], told["right"]) == (1_000_000, 2_000_000)
-    assert told["sample"]["left"] == told["sample"]["compared"] == 150
-    assert told["sample"]["is_calibrated"]
-    assert told["pairs_sought"] == pytest.approx(1e6 * 2e6 * told["sample"]["pairs"] / 150**2, rel=0.02)
-    alone = planned("pairs", *given)
-    assert (alone["left"], alone["right"]) == (150, 150)
-    assert "needs 'right'" in nearkin_here("plan", "pairs", *given[:2]).err
 
 
 def test_pairs_on_a_cluster():
@@ -75,15 +61,3 @@ def test_a_corpus_to_clean(tmp_path):
     said = dict(re.findall(r"^(\S.*?)  +(\S+)", ended.out, re.MULTILINE))
     assert (said["documents"], said["sample"], said["shingles of a text"]) == ("20,000,000", "400", "296")
     assert "shuffled for each pair of near-duplicates" in said
-
-
-def test_a_sample_without_documents(tmp_path):
-    path = tmp_path / "none.jsonl"
-    path.write_text("{}\n", encoding="utf-8")
-    ended = nearkin_here("plan", "corpus", path, "--text", "text")
-    assert ended.code == 3
-    assert "Traceback" not in ended.err
-    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
-    ended = nearkin_here("plan", "corpus", tmp_path / "empty.jsonl")
-    assert ended.code == 3
-    assert "no documents; a plan needs a sample" in ended.err

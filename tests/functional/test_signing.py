@@ -108,22 +108,6 @@ def test_the_distance_is_the_best_for_these_texts(load, tmp_path, options):
     assert f"distance {best} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
 
 
-def test_a_sample_across_two_files_and_by_the_verification(tmp_path):
-    load = alike(tmp_path, n_pairs=60)
-    lines = load.read_text().splitlines(keepends=True)
-    for name, some in (("a", lines[::2]), ("b", lines[1::2])):
-        (tmp_path / f"{name}.jsonl").write_text("".join(some))
-        sign(tmp_path / f"{name}.jsonl", tmp_path / name, "--bits", "128", "--features", "words:1")
-    given = ("--against", tmp_path / "b", "--shingle", "words:1", "--out", tmp_path / "p", "--json")
-    told = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.75").out)
-    sample = told["sample"]
-    assert (sample["n_sampled"], sample["n_true"]) == (60, 60)
-    assert told["n_written"] == round(60 * sample["best"]["recall"])
-    assert told["n_pairs"] == sample["best"]["n_reported"]
-    few = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.9", "--overwrite").out)
-    assert few["sample"] is None
-
-
 def grams_of(text: str, n: int) -> set[str]:
     return {text[i : i + n] for i in range(len(text) - n + 1)} or {text}
 
@@ -175,17 +159,6 @@ def test_equal_signatures_by_their_first(tmp_path):
     assert pairs(tmp_path / "q") == {(i % 2, i): 0 for i in range(2, 9)} | {(0, 1): apart}
 
 
-def test_the_result_does_not_depend_on_threads_or_files(load, tmp_path):
-    lines = load.read_text().splitlines(keepends=True)
-    for i in range(3):
-        (tmp_path / f"part-{i}.jsonl").write_text("".join(lines[50 * i : 50 * i + 50]))
-    one, many = tmp_path / "one", tmp_path / "many"
-    for method in METHODS:
-        sign(load, one, "--method", method, "--threads", "1", "--overwrite")
-        sign(str(tmp_path / "part-*.jsonl"), many, "--method", method, "--threads", "3", "--overwrite")
-        assert hexes(one) == hexes(many)
-
-
 def test_statistics_merged_are_those_of_both(load, tmp_path):
     lines = load.read_text().splitlines(keepends=True)
     parts = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
@@ -204,12 +177,6 @@ def test_statistics_merged_are_those_of_both(load, tmp_path):
     grams = [gram for text in texts_of(load) for gram in plain.grams(text, 4)]
     assert Statistics.load(whole).n_occurrences == len(grams)
     assert len(Statistics.load(whole).hashes) == len(set(grams))
-
-
-def test_online_signatures_drift_less_and_less(load):
-    drift = nearkin.sign(load, method="weighted-topsig", bits=64, online=True).manifest["drift"]
-    assert [row["n_seen_from"] for row in drift] == [1, 2, 4, 8, 16, 32, 64, 128]
-    assert drift[0]["mean_share"] > drift[-1]["mean_share"]
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

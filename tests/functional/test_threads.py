@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import nearkin_done, nearkin_here
+from functional.conftest import nearkin_done
 from nearkin.options.families import MailOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
@@ -62,20 +61,6 @@ def test_a_thread_with_a_missing_mail_and_a_spare(folder: Path, tmp_path: Path) 
     assert [row["is_missing"] for row in rows] == [False, False, False, True, False]
     assert {row["thread_size"] for row in rows} == {4}
     assert [row["parent_mail"] for row in rows] == [None, None, "a.eml", "b.eml", None]
-
-
-def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
-    (folder / "notes.html").write_text("<p>No mail", "utf-8")
-    out = tmp_path / "out"
-    ended = nearkin_here("threads", folder, "--out", out)
-    ended.assert_clean()
-    counts = json.loads((out / "manifest.json").read_text("utf-8"))["counts"]
-    assert (counts["mails"], counts["missing"], counts["others"], counts["threads"]) == (4, 1, 1, 1)
-    assert counts["inclusive"] + counts["included"] + counts["duplicate_spares"] == counts["mails"]
-    page = (out / "report.html").read_text("utf-8")
-    assert "c@x.org" in page
-    told = nearkin_here("threads", folder, "--out", tmp_path / "again", "--json")
-    assert json.loads(told.out)["counts"] == counts
 
 
 def _copies(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from nearkin.stages.differences.comparison import Piece
 
 
-@contextmanager
-def working(options: PrintOptions) -> Iterator[Bars]:
+def working(options: PrintOptions) -> AbstractContextManager[Bars]:
     """Show progress on standard error until the block ends."""
-    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.bars import Bars
 
-    with bars_shown(is_quiet=options.is_silent) as bars:
-        yield bars
+    return Bars(is_quiet=options.is_silent).shown()
 
 
 @contextmanager

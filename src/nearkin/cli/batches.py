@@ -13,7 +13,6 @@ from nearkin.options.collection import (
     ListOptions,
     PlaceOptions,
     ReadOnlyOptions,
-    changed,
     limited,
     wanted,
 )  # fmt: skip
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.batches import Batch, Kept, SecondLook
 
 BATCHES_HELP = """
-List the batches of a collection with their progress, make new ones, or check one out or in.
+List the batches of a collection with their progress, or make new ones. Reviewers check them out and in on the screen.
 
 --make NAME puts documents into numbered batches: those of --search, the given ones, or all. Documents in a batch of \
 this name stay there. They get the tag NAME=NUMBER.
@@ -36,8 +35,6 @@ Examples:
   nearkin batches matter --make "first pass" --size 50 --families
 
   nearkin batches matter --make price --size 100 --search "price OR discount*"
-
-  nearkin batches matter --check-out "first pass=3" --by ben
 
   nearkin batches matter --out batches.csv
 """
@@ -79,21 +76,17 @@ class BatchesCommand(ListOptions, ChangeOptions, IdsOptions, PlaceOptions):
     )
     families: Same[bool] = wanted(False, needs="make", help="Keep a mail and its attachments together.")
     groups: Same[bool] = wanted(False, needs="make", help="Keep stored groups and identical texts together.")
-    check_out: Same[str | None] = changed(
-        metavar="NAME=NUMBER", excludes="make check_in out", help="Check this batch out to --by."
-    )
-    check_in: Same[str | None] = changed(metavar="NAME=NUMBER", excludes="make out", help="Check this batch in.")
     limit: Same[int] = limited(50)
 
 
 def batches(job: BatchesCommand) -> None:
-    """List, make or hold batches."""
+    """List or make batches."""
     from nearkin.collection.decisions import batches as made
     from nearkin.collection.decisions.log import ChangeRequest
     from nearkin.collection.listing.lists import DocumentFilter, listed_ids
     from nearkin.collection.word_search.searching import found_ids
 
-    ids, held = named_ids(job), job.check_out or job.check_in
+    ids = named_ids(job)
     if ids and job.make is None:
         raise ParameterError("Documents are put into batches with --make NAME.")
     with opened(job) as collection:
@@ -108,9 +101,6 @@ def batches(job: BatchesCommand) -> None:
             answer_change(
                 job, made.make_batches(store, ids, job.make, job.size or 50, keep=keep, options=options), job.limit
             )
-        elif held is not None:
-            change = made.hold(store, held, is_out=job.check_out is not None, options=options)
-            answer_change(job, change, job.limit)
         else:
             with store.reading() as connection:
                 all_batches = made.batches(connection)

@@ -127,7 +127,6 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
         metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."
     )
     added_before: Same[str | None] = wanted(metavar="DATE", help="Only versions added before this date or time (UTC).")
-    has_copies: Same[bool] = _flag(help="Only documents with the same text, to the character, as another document.")
     tag: Same[str | None] = wanted(
         metavar="FIELD[=VALUE]", help="Only documents with this tag; without =, whatever its value."
     )
@@ -157,7 +156,7 @@ def list_documents(job: ListCommand) -> None:
     which = DocumentFilter(
         wave=job.wave, doc_id=job.doc_id, source=job.source, added_since=job.added_since,
         which=job.which,
-        added_before=job.added_before, has_copies=job.has_copies, tag=job.tag, group=job.group,
+        added_before=job.added_before, tag=job.tag, group=job.group,
         has_near_duplicates=job.has_near_duplicates,
         tolerance=Tolerance.if_given(threshold=job.threshold, gamma=job.gamma),
     )  # fmt: skip

@@ -90,15 +90,14 @@ def check(job: CheckCommand) -> None:
 
 
 def _view(job: CheckCommand, checked: Checked, *, is_empty: bool) -> Iterator[Part]:
-    from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
+    from nearkin.reports.facts.queries import check_facts, exact_text, verdict_fact
 
     yield verdict_fact(checked, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))
     rows = [
         (
             *map(share_text, (document.jaccard, document.contained, document.contains, document.edit_similarity)),
-            document.relation, document.differs or "",
-            f"{document.document}{f' ({copy_in_words(document)})' * (document.relation == 'exact')}",
-            document.document.wave,
+            exact_text(document.relation, is_same_text=document.is_same_text), document.differs or "",
+            f"{document.document}", document.document.wave,
         )
         for document in checked.documents
     ]  # fmt: skip

@@ -347,17 +347,12 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 
 def _result_view(result: ActivityResult, limit: int, *, is_asked_dry: bool) -> Iterator[Part]:
-    from nearkin.reports.facts.activities import change_cells, result_facts
+    from nearkin.reports.facts.activities import change_words, changed_names, result_facts
 
     if result.is_dry_run:
-        changes = [change_cells(change) for change in result.changes[:limit]]
-        rows = [(document, what, *map(_value, values)) for document, what, *values in changes]
-        yield Table(("document", "changes", "from", "to"), rows)
+        rows = [(" · ".join(changed_names(change)), change_words(change)) for change in result.changes[:limit]]
+        yield Table(("what changes", "from → to"), rows)
     yield from result_facts(result, limit, is_asked_dry=is_asked_dry)
-
-
-def _value(value: str | None) -> str:
-    return "–" if value is None else value or "set"
 
 
 TAGS_HELP = """

@@ -39,6 +39,8 @@ Examples:
 
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
+_WAIT_S = 30.0
+"""Maximum time that a change waits for others to be stored."""
 _service = partial(option, panel="The service")
 _team = partial(option, panel="Other machines")
 
@@ -76,9 +78,6 @@ class ServeCommand(CacheOptions):
     users_file: Same[Path | None] = _team(
         kind=Path, needs="behind_proxy", help="File of nearkin users. [default: as for nearkin users]"
     )
-    wait: Same[float] = _service(
-        30.0, minimum=0, metavar="SECONDS", help="Maximum time that a change waits for others to be stored."
-    )
 
 
 def serve(job: ServeCommand) -> None:
@@ -97,7 +96,7 @@ def serve(job: ServeCommand) -> None:
     token = None if job.token_file is None else read_token(job.token_file)
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     gc.freeze()  # what imports made stays
-    with Collection.open(job.collection, cache=job.cache, wait=job.wait, read_only=job.read_only) as opened:
+    with Collection.open(job.collection, cache=job.cache, wait=_WAIT_S, read_only=job.read_only) as opened:
         serve_until_interrupted(
             opened,
             settings,
@@ -131,7 +130,12 @@ Examples:
 
   nearkin users matter revoke ada --label nightly
 """
-_ACTIONS = ("list", "add", "role", "password", "remove", "token", "revoke")
+_ACTIONS = {
+    "list": "", "add": "name role", "role": "name role", "password": "name", "remove": "name",
+    "token": "name role label", "revoke": "name label",
+}  # fmt: skip
+"""Actions, and what each takes."""
+_SPELT = {"name": "the NAME of a user", "role": "--role", "label": "--label"}
 _user = partial(option, panel="The user")
 
 
@@ -158,7 +162,7 @@ def users(job: UsersCommand) -> None:
     except ImportError as error:
         raise MissingExtraError.of("nearkin users", "web") from error
     action, name, role, label = job.action, job.name, job.role, job.label
-    _check(action, name, role, label)
+    _check(job)
     with Collection.open(job.collection, read_only=True) as opened:  # a wrong name must not make a file
         store = opened.opened.store
         path = job.users_file or usual_users_file(store.place, store.facts["collection"])
@@ -175,22 +179,12 @@ def users(job: UsersCommand) -> None:
     answer(job, summary, _view(known_users, path))
 
 
-def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
-    from nearkin.web.roles import ROLES
-    from nearkin.web.users.file import checked_role
-
-    if action not in _ACTIONS:
-        raise ParameterError(f"ACTION must be one of {', '.join(_ACTIONS)}. Got {action!r} instead.")
-    if (action == "list") != (name is None):
-        raise ParameterError("Omit NAME with list." if name is not None else f"{action} needs the NAME of a user.")
-    if action in ("add", "role", "token"):
-        if role is None:
-            raise ParameterError(f"{action} needs --role: {', '.join(ROLES)}.")
-        checked_role(role)
-    elif role is not None:
-        raise ParameterError("--role goes with add, role and token.")
-    if (action in ("token", "revoke")) != (label is not None):
-        raise ParameterError("token and revoke need --label, and no other action takes it.")
+def _check(job: UsersCommand) -> None:
+    if job.action not in _ACTIONS:
+        raise ParameterError(f"ACTION must be one of {', '.join(_ACTIONS)}. Got {job.action!r} instead.")
+    needed = _ACTIONS[job.action].split()
+    if needed != [name for name in ("name", "role", "label") if vars(job)[name] is not None]:
+        raise ParameterError(f"{job.action} takes {' and '.join(_SPELT[name] for name in needed) or 'no NAME'}.")
 
 
 def _changed(path: Path, action: str, name: str, role: str | None, label: str | None) -> Users:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.options.dedup import DECIDING, DedupOptions
@@ -203,12 +205,8 @@ _CURVE_STEPS = 100
 _VIEW_BELOW = 0.25  # of similarity, below the threshold
 
 
-@dataclass(frozen=True, slots=True)
-class RecallCurve:
-    """Probability that a search without bands finds a pair, by the pair's similarity."""
-
-    similarities: Sequence[float]
-    probabilities: Sequence[float]
+RecallCurve = tuple[Sequence[float], Sequence[float]]
+"""Similarities of pairs, and the probability that a search without bands finds a pair of each."""
 
 
 def outcome_figure(facts: DedupManifest) -> Figure | None:
@@ -264,16 +262,10 @@ def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine 
     # the recall was requested at the threshold of the search, where no other dot stands
     recall = facts.recall if threshold == facts.searched_threshold else None
     if curve is not None:
-        return RecallLine(curve.similarities, curve.probabilities, _at(curve, threshold), recall)
+        return RecallLine(*curve, float(np.interp(threshold, *curve)), recall)
     similarities = [step / _CURVE_STEPS for step in range(_CURVE_STEPS + 1)]
     probabilities = [float(found_by_bands(s, bands, rows)) for s in similarities]
     return RecallLine(similarities, probabilities, float(found_by_bands(threshold, bands, rows)), recall)
-
-
-def _at(curve: RecallCurve, similarity: float) -> float:
-    import numpy as np
-
-    return float(np.interp(similarity, curve.similarities, curve.probabilities))
 
 
 def _first_bin(bin_edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -101,7 +100,7 @@ def report_environment(*packages: str) -> jinja2.Environment:
     environment = page_environment(*packages)
     environment.filters |= {
         "name": short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
-        "counted": counted, "wave_text": wave_text, "counted_inputs": counted_inputs,
+        "counted": counted, "wave_text": wave_text,
     }  # fmt: skip
     return environment
 
@@ -143,24 +142,3 @@ def short_name(value: object) -> str:
         return reveal(text)
     end = _LONGEST_NAME // 4
     return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"
-
-
-_KINDS = {"collection": "collection", "results": "earlier run", "table": "table in memory"}
-"""Names of the inputs that are not files, by format."""
-
-
-def counted_inputs(files: Sequence[Any]) -> str:
-    """Count the inputs of each kind, by their ``format``.
-
-    Examples
-    --------
-    >>> from nearkin.manifests.stored import InputFile
-    >>> counted_inputs([InputFile(format="jsonl"), InputFile(format="results"), InputFile(format="csv")])
-    '2 files, 1 earlier run'
-    """
-    kinds = Counter(_KINDS.get(str(file.format), "file") for file in files)
-    return ", ".join(counted(n, kind, _plural(kind)) for kind, n in kinds.items())
-
-
-def _plural(kind: str) -> str:
-    return "tables in memory" if kind == "table in memory" else ""

@@ -30,7 +30,8 @@ from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import ENCODINGS, SentFile
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer, address
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import Authenticator, Visitor, is_token_of
+from nearkin.web.sign_in import Visitor, is_token_of
+from nearkin.web.users.sign_in import Entry
 from nearkin.workflows.collection.tables import write_table
 
 CSRF = "csrf"
@@ -45,7 +46,7 @@ _PARAMETERS = ".parameters"
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
+def application(service: ReviewService, settings: ServiceSettings, entry: Entry) -> ASGIApp:
     """Build the application.
 
     Returns

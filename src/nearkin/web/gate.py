@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
 from nearkin.web.settings import ServiceSettings, is_loopback
-from nearkin.web.sign_in import Authenticator, Visitor, cookie_of, refused
+from nearkin.web.sign_in import Visitor, cookie_of, refused
+from nearkin.web.users.sign_in import Entry
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -63,7 +64,7 @@ class Gate:
         self,
         app: ASGIApp,
         settings: ServiceSettings,
-        entry: Authenticator,
+        entry: Entry,
         metrics: Callable[[], str] = str,
     ) -> None:
         self._app, self._settings, self._entry = app, settings, entry

@@ -151,15 +151,9 @@ class ToleranceQuery(msgspec.Struct, kw_only=True):
     value: float | None = None
 
     @property
-    def chosen_measure(self) -> SliderMeasure:
-        """The measure, also if it was not given."""
-        return self.measure
-
-    @property
     def tolerance(self) -> Tolerance:
         """The tolerance; the limit is that of the measure unless it is given."""
-        measure = self.chosen_measure
-        return Tolerance(measure, LIMITS[measure].default if self.value is None else self.value)
+        return Tolerance(self.measure, LIMITS[self.measure].default if self.value is None else self.value)
 
 
 class GroupingQuery(ToleranceQuery, kw_only=True):
@@ -195,8 +189,7 @@ def request_error(
         allowed = "" if inside else f" Allowed: {known}."
         return ParameterError(f"there is no {quoted(matched[1])}.{allowed}", parameter=where)
     if matched := _MISSING.match(what):
-        meaning = "" if inside else _description(kind, matched[1])
-        return ParameterError(f"is missing.{meaning}", parameter=f"{where}.{matched[1]}")
+        return ParameterError("is missing.", parameter=f"{where}.{matched[1]}")
     if not what.startswith(("Expected ", "Invalid enum value")):
         return ParameterError(f"{what}.", parameter=where)
     rule = _TYPE.sub(
@@ -211,13 +204,6 @@ def request_error(
     except (KeyError, IndexError, TypeError, ValueError):
         return ParameterError(f"must be {rule}.", parameter=where)
     return ParameterError.of(where, rule, value)
-
-
-def _description(kind: type[msgspec.Struct], name: str) -> str:
-    """Return the description of a field in the OpenAPI document, after a space; nothing if it has none."""
-    (annotated,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == name)
-    described = [note.description for note in getattr(annotated, "__metadata__", ()) if note.description]
-    return "".join(f" {note}" for note in described)
 
 
 def types_of(kind: type[msgspec.Struct], field: str) -> list[object]:

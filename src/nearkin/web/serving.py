@@ -22,7 +22,7 @@ from nearkin.web.app import application
 from nearkin.web.served_runs import ServedRuns
 from nearkin.web.service import NO_RUNS, ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
+from nearkin.web.sign_in import SIGN_IN, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
 from nearkin.web.users.sign_in import Sessions, UserSignIn
 
@@ -64,7 +64,7 @@ def serve(
         workers = Workers(bound.n_threads, bound.n_waiting)
         service = ReviewService(collection, workers, runs=runs)
         if users_file is None:
-            entry: Authenticator = _by_link(bound, say, token, by)
+            entry: SignIn | UserSignIn = _by_link(bound, say, token, by)
         else:
             entry = users_of(service, bound, users_file, say)
             say(f"Users sign in at {bound.address}{SIGN_IN}")

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -73,24 +73,6 @@ class Visitor:
     def is_script(self) -> bool:
         """Whether the request has the token of scripts instead of a session."""
         return not self.csrf
-
-
-class Authenticator(Protocol):
-    """Recognises the visitors of a service, by sessions and tokens."""
-
-    def of_cookie(self, cookie: str | None) -> Visitor | None:
-        """Return the visitor of a session; None if there is none, or it has ended."""
-
-    def of_authorization(self, header: str | None) -> Visitor | None:
-        """Return the visitor of an Authorization header; None if its token is missing or wrong."""
-
-    async def answer(
-        self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
-    ) -> Response | None:
-        """Answer a request for an address of the sign-in itself; None for all others."""
-
-    def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
-        """Return the answer to a request without a visitor."""
 
 
 class SignIn:
@@ -159,7 +141,7 @@ class SignIn:
     async def answer(
         self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
-        """Begin a session for a link, and go to the home page without the link's token; see `Authenticator`."""
+        """Begin a session for a link, and go to the home page without the link's token."""
         if scope["path"] != SIGN_IN or scope["method"] != "GET":
             return None
         if self.is_blocked():

@@ -1,4 +1,4 @@
-"""Results of a collection as Arrow tables, as data frames, and in a notebook."""
+"""Results of a collection as Arrow tables and as data frames."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 import nearkin
 from nearkin.tabular import Tabular, table_names
 
-EVIL = "<script>alert(1)</script>"
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord, without delay."
 
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     with nearkin.Collection.open(tmp_path_factory.mktemp("results") / "matter", create=True) as opened:
-        opened.add([(EVIL, LEASE.format(900)), ("b", LEASE.format(950)), ("c", LEASE.format(900).upper())])
+        opened.add([("a", LEASE.format(900)), ("b", LEASE.format(950)), ("c", LEASE.format(900).upper())])
         opened.add([("b", LEASE.format(990))])
         yield opened
 
@@ -25,7 +24,7 @@ ASKED = {
     "versions": (lambda one: one.versions("b", threshold=0.3), 3),
     "history": (lambda one: one.history("b"), 2),
     "groups": (lambda one: one.groups(threshold=0.3), 3),
-    "conflicts": (lambda one: one.conflicts([(EVIL, "x"), ("b", "y"), ("c", "x")], threshold=0.3), 1),
+    "conflicts": (lambda one: one.conflicts([("a", "x"), ("b", "y"), ("c", "x")], threshold=0.3), 1),
     "documents": (lambda one: one.documents(), 3),
     "search": (lambda one: one.search("rent"), 3),
     "check": (lambda one: one.check(LEASE.format(900)), 2),
@@ -33,7 +32,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_result_is_a_table_a_data_frame_and_a_page(collection, name):
+def test_a_result_is_a_table_and_a_data_frame(collection, name):
     ask, n = ASKED[name]
     found = ask(collection)
     assert isinstance(found, Tabular)
@@ -41,10 +40,6 @@ def test_a_result_is_a_table_a_data_frame_and_a_page(collection, name):
     assert isinstance(table, pa.Table)
     assert len(table) == len(found.to_pandas()) == len(found.to_polars()) == n
     assert list(found.to_pandas().columns) == list(found.to_polars().columns) == table.column_names
-    page = found._repr_html_()
-    assert "<table" in page
-    assert EVIL not in page
-    assert "&lt;script&gt;" in page or name == "history"
     assert repr(found).startswith(type(found).__name__ + "(")
     assert len(repr(found)) < 150
 

@@ -1,4 +1,4 @@
-"""Results are tables, data frames and pages of a notebook."""
+"""Results are tables and data frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 import nearkin
-from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS
 from nearkin.errors import ParameterError
 from nearkin.tabular import table_names
@@ -24,25 +23,14 @@ def every_result(tmp_path: Path, texts: Path) -> list[object]:
     ]  # fmt: skip
 
 
-def test_every_result_is_frames_and_a_page(tmp_path: Path, texts: Path) -> None:
+def test_every_result_is_frames(tmp_path: Path, texts: Path) -> None:
     for result in every_result(tmp_path, texts):
         first = getattr(result, table_names(type(result))[0])
         assert isinstance(first, pa.Table)
         assert list(result.to_pandas().columns) == result.to_polars().columns == first.column_names
         assert len(result.to_pandas()) == len(result.to_polars()) == len(first)
-        assert repr(result) in result._repr_html_().replace("&lt;", "<").replace("&#x27;", "'")
-        assert "<script" not in result._repr_html_()
         with pytest.raises(ParameterError, match=r"must be one of"):
             result.to_pandas("nothing")
-
-
-def test_a_page_shows_no_markup_of_documents() -> None:
-    evil = "<img src=x onerror=alert(1)>\u202e&\"'"
-    result = nearkin.dedup([(evil, FAST), (f"{evil}2", FAST + " again")])
-    for page in (result._repr_html_(), nearkin.sign([(evil, FAST)])._repr_html_()):
-        assert "<img" not in page
-        assert "&lt;img" in page
-        assert "⟨U+202E⟩" in page
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

@@ -13,7 +13,6 @@ import pytest
 from example_counts import every
 from labs.cross_lingual.window_model import within_distance
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
-from nearkin.planning.pairs.costs import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
@@ -114,16 +113,6 @@ def test_exact_search_is_chosen_while_it_is_quick():
     assert max(told.core_s for _, told in plan.alternatives) > QUICK_S
 
 
-def test_more_documents_cost_more_and_favour_windows():
-    plans = [
-        choose(Question(n_left=n, n_right=n, threshold=0.7, recall=0.9)) for n in (100, 10_000, 1_000_000, 100_000_000)
-    ]
-    costs = [plan.prediction.core_s for plan in plans]
-    assert costs == sorted(costs)
-    assert plans[-1].search.method == "window"
-    assert plans[-1].prediction.relative_cost < plans[-2].prediction.relative_cost < 1
-
-
 def test_what_is_fixed_stays():
     plan = choose(WIKIPEDIA, bits=1000, distance=430)
     assert plan.search.method in ("signatures", "window")
@@ -135,21 +124,4 @@ def test_what_is_fixed_stays():
     assert choose(WIKIPEDIA, method="vectors").search == PairSearch("vectors")
 
 
-def test_what_cannot_be_reached_is_said():
-    plan = choose(WIKIPEDIA, bits=1000, distance=400)
-    assert not plan.reaches
-    assert plan.prediction.recall_low == pytest.approx(0.76, abs=0.001)
-    plan = choose(WIKIPEDIA, method="window", permutations=2, window=100)
-    assert not plan.reaches
-    assert plan.search.distance > 400
-
-
 # -- What is refused, and costs ----------------------------------------------------------------------------------------
-
-
-def test_costs_are_measured():
-    costs = measured_costs(left_terms=30, right_terms=40)
-    assert 0.01 < costs.comparison_ns(1024, 1000) < 1000
-    assert costs.sorting_ns(1024, 10**6) > 0
-    assert costs.vectors_ns(30, 40) > 0
-    assert costs.candidate_ns(40) > 0

@@ -78,10 +78,6 @@ def test_hostile_ids_and_words_stay_text() -> None:
     assert page(manifest(), pair("x" * 5000)).count("x") < 1000
 
 
-def test_the_same_arguments_give_the_same_page() -> None:
-    assert page(manifest(), pair(), others=(pair(),)) == page(manifest(), pair(), others=(pair(),))
-
-
 def written(folder: Path, cosines: np.ndarray, *, group: int = 1000) -> Path:
     n = len(cosines)
     terms = pa.array([[{"term": "b", "left_term": None, "share": 0.5}]] * n, pa.list_(pa.struct(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
@@ -161,17 +160,6 @@ def _of_one(change: SettingChange) -> str:
     return f"{note}: {change.now}" if change.now else f"remove the {note}"
 
 
-def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
-    """Count the activities by kind.
-
-    Examples
-    --------
-    >>> kinds_in_words([])
-    []
-    """
-    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(activity.kind for activity in listed).items())]
-
-
 def value_words(kind: str, value: str | None) -> str:
     """Write a value before or after a change."""
     if kind == PRINCIPAL and value:
@@ -210,20 +198,6 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
         return (names[change.kind],)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
     return (change.subject, other) if other else (change.subject,)
-
-
-def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:
-    """Return a row of a dry run: the document, what changes, and the values before and after."""
-    leaving = (change.now or change.was) if change.kind == NEVER_GROUP else None
-    if leaving:
-        stays = change.other if leaving == change.subject else change.subject
-        return leaving, f"split off from {stays}", _split_off(change.was), _split_off(change.now)
-    what = change.other if change.kind == TAG else f"{change.kind} {change.other}".strip()
-    return change.subject, what, change.was, change.now
-
-
-def _split_off(value: str | None) -> str | None:
-    return None if value is None else "" if value else NEVER_GROUP
 
 
 def changed_documents(activity: Activity, most: int) -> list[str]:

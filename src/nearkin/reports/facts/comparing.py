@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import first_of
 from nearkin.reports.facts.fact import Fact, nonzero, not_shown, warning
-from nearkin.reports.facts.queries import LETTERS_ALIKE, NOT_COMPARED
+from nearkin.reports.facts.queries import LETTERS_ALIKE, NOT_COMPARED, exact_text
 from nearkin.reports.quantities import word_changes_text
 from nearkin.wording import distance_text, share_text
 
@@ -73,9 +73,8 @@ def relation_text(listed: Version, document: object) -> str:
         "document": f" ({document} fills in the blanks of {version})",
         "both": " (each fills in blanks of the other)",
     }
-    if listed.relation == "exact copy":
-        return f"exact copy ({'same text' if listed.similar.edit_similarity == 1 else 'once normalised'})"
-    return listed.relation + filled_in.get(listed.filled_in, "")
+    relation = exact_text(listed.relation, is_same_text=listed.similar.edit_similarity == 1)
+    return relation + filled_in.get(listed.filled_in, "")
 
 
 def date_text(version: Version) -> str:

@@ -13,7 +13,7 @@ from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, counts_text, missing
 from nearkin.reports.quantities import minute, recall_at_text, share_percent_text
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import Checked, CheckedDocument, StreamSummary
+    from nearkin.collection.check_in.results import Checked, StreamSummary
     from nearkin.collection.conflicts.by_group import Conflict, Conflicts
     from nearkin.collection.groups.changes import ChangeKind, GroupChange, GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
@@ -87,19 +87,19 @@ def part_recall_facts(recall: PartRecall, containment: float) -> Iterator[Fact]:
     yield Fact("expected recall of parts of this one", parts, of_words)
 
 
-def copy_in_words(checked: CheckedDocument) -> str:
-    """Say whether an exact copy is the same text, or the same only once normalised, as by case and white space."""
-    return "same text" if checked.is_same_text else "once normalised"
+def exact_text(relation: str, *, is_same_text: bool) -> str:
+    """Return a relation; of an exact copy with how exact it is: the same text, or the same only once normalised."""
+    how = f" ({'same text' if is_same_text else 'once normalised'})"
+    return relation + how * relation.startswith("exact")
 
 
 def verdict_fact(checked: Checked, name: str) -> Fact:
     """Give the relation of the checked document to the most similar stored document, and the number of matches."""
-    most_similar = checked.documents[0] if checked.documents else None
-    verdict = checked.verdict
-    if most_similar is not None and verdict == "exact":
-        verdict = f"exact copy, {copy_in_words(most_similar)}"  # type: ignore[assignment]
-    of = "" if most_similar is None else f": {most_similar.document}"
-    return Fact(name, f"{verdict}{of}", "no match" if most_similar is None else f"of {checked.n_found:,} matches")
+    if not checked.documents:
+        return Fact(name, checked.verdict, "no match")
+    most_similar = checked.documents[0]
+    verdict = exact_text(checked.verdict, is_same_text=most_similar.is_same_text)
+    return Fact(name, f"{verdict}: {most_similar.document}", f"of {checked.n_found:,} matches")
 
 
 def check_facts(
@@ -257,10 +257,9 @@ def later_facts(n_documents: int, n_decisions: int) -> Iterator[Fact]:
 
 def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
     """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all."""
-    if relation == "exact copy":
-        return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
     threshold = min(THRESHOLD, tolerance.value) if tolerance.measure == "jaccard" else THRESHOLD
-    return "no match" if relation == "revised" and jaccard < threshold else relation
+    is_match = relation != "revised" or jaccard >= threshold
+    return exact_text(relation, is_same_text=is_same_text) if is_match else "no match"
 
 
 def change_facts(groups: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Fact]:
@@ -337,20 +336,13 @@ def change_words(change: GroupChange) -> str:
 
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
-    """Give the reason why a document should be looked at."""
-    now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
-    was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
-    if row["change"] == "left":
-        return f"no longer in {was}"
-    if row["change"] == "removed":
-        return f"removed from the collection and from {was}"
-    words = {
-        "new": f"new {'version' if row.get('version', 1) != 1 else 'document'} in {now}",
-        "joined": f"was in no group, is now in {now}",
-        "moved": f"moved from {was}{',' * bool(row['was_principal'])} to {now}",
-    }[str(row["change"])]
-    is_new_principal = row["is_principal"] and not row["was_principal"] and row["group"] not in new_groups
-    return words + "; now its principal" * bool(is_new_principal)
+    """Give the reason why a document should be looked at: what happened to it, and its groups then and now."""
+    groups = " → ".join(f"group {n}" for n in (row["group_was"], row["group"]) if n is not None)
+    is_new, is_one, was_one = row["group"] in new_groups, row["is_principal"], row["was_principal"]
+    marks = {"a new group": is_new, "was its principal": was_one and not is_one}
+    marks["now its principal"] = is_one and not was_one and not is_new
+    kind = "new version" if row["change"] == "new" and row.get("version", 1) != 1 else str(row["change"])
+    return "; ".join([f"{kind}: {groups}", *(mark for mark, holds in marks.items() if holds)])
 
 
 def _groups(numbers: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""Operations on tags, batches and the log."""
+"""Operations on tags, searches, batches and the log."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from msgspec import Meta
 from nearkin.collection.decisions.batches import MAX_SIZE, Batch, Kept, batches, hold, make_batches
 from nearkin.collection.decisions.deciding import TagCount, tag
 from nearkin.collection.decisions.log import Activity, ActivityResult, activities
-from nearkin.collection.word_search.searching import found_ids
+from nearkin.collection.word_search.saved import SavedSearch
+from nearkin.collection.word_search.searching import SearchResult, found_ids
 from nearkin.errors import ParameterError
 from nearkin.web.api.documents import Number, PageAsked
-from nearkin.web.api.operation import JSONValues, NoParameters, answer_of, answer_type, operation
-from nearkin.web.queries import GroupingQuery, GroupMeasure
+from nearkin.web.api.operation import JSONValues, Limit, NoParameters, answer_of, answer_type, operation
+from nearkin.web.queries import GroupingQuery
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -39,9 +40,6 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     measure at which the groups were formed. With ``max_changes`` a request that would change more is a dry run.
     """
 
-    measure: Annotated[
-        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; jaccard unless it is given.")
-    ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
     field: Annotated[str, Meta(min_length=1)]
     value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
     ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
@@ -55,19 +53,12 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
         """Whether the tag is to be set."""
         return not self.dry_run
 
-    @property
-    def chosen_measure(self) -> GroupMeasure:
-        """The measure, also if it was not given."""
-        return self.measure or "jaccard"
-
 
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ActivityResult:
     """Set or remove a tag, or say what this would change."""
     if body.value is not None and body.group is None:
         rule = "is the limit of the measure of a group, and needs 'group'. The value of the tag is 'tag_value'."
         raise ParameterError(rule, parameter="body.value")
-    if body.measure is not msgspec.UNSET and body.group is None:
-        raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
     try:
         options = visitor.change(dry_run=body.dry_run, max_changes=body.max_changes, seen=body.seen)
         return tag(
@@ -82,6 +73,42 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
     except ParameterError as error:
         error.parameter = "tag_value" if error.parameter == "value" else error.parameter
         raise
+
+
+class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Words to search for."""
+
+    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, fields; AND, OR, NOT and parentheses.')]
+    wave: str | None = None
+    limit: Limit = 50
+
+
+def get_search(service: ReviewService, _: Visitor, body: SearchAsked, __: object) -> SearchResult:
+    """Find documents by their words."""
+    return service.collection.search(body.q, wave=body.wave, limit=body.limit)
+
+
+def get_searches(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
+    """List the saved searches."""
+    return {"searches": service.collection.saved_searches()}
+
+
+class SaveBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A query and its name; null forgets it."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    query: str | None
+    dry_run: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is to be saved."""
+        return not self.dry_run
+
+
+def post_searches(service: ReviewService, visitor: Visitor, _: NoParameters, body: SaveBody) -> ActivityResult:
+    """Save a query under a name, or forget it."""
+    return service.collection.save_search(body.name, body.query, by=visitor.name, dry_run=body.dry_run)
 
 
 class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
@@ -149,6 +176,9 @@ _BATCHES = answer_of("BatchesPage", n_found=int, batches=list[answer_type(Batch,
 OPERATIONS = (
     operation("GET", "/tags", get_tags, _TAGS),
     operation("POST", "/tags", post_tags, _ACTIVITY),
+    operation("GET", "/search", get_search),
+    operation("GET", "/searches", get_searches, answer_of("Searches", searches=list[answer_type(SavedSearch)])),  # type: ignore[misc]
+    operation("POST", "/searches", post_searches, _ACTIVITY),
     operation("GET", "/log", get_log, _LOG),
     operation("GET", "/batches", get_batches, _BATCHES),
     operation("POST", "/batches", post_batches, _ACTIVITY),

@@ -16,7 +16,7 @@ from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
 from nearkin.tabular import as_json
-from nearkin.web.api import decisions, documents, searches
+from nearkin.web.api import decisions, documents
 from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
 from nearkin.web.queries import (
@@ -149,8 +149,8 @@ def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
 def _check_value(place: str, parameters: object) -> None:
     if not isinstance(parameters, ToleranceQuery) or parameters.value is None:
         return
-    if not is_limit(parameters.chosen_measure, parameters.value):
-        rule = f"{LIMITS[parameters.chosen_measure].rule} for the measure {parameters.chosen_measure}"
+    if not is_limit(parameters.measure, parameters.value):
+        rule = f"{LIMITS[parameters.measure].rule} for the measure {parameters.measure}"
         raise ParameterError.of(f"{place}.value", rule, parameters.value)
 
 
@@ -180,7 +180,7 @@ async def _body(operation: Operation, request: Request) -> Any:
         raise ParameterError("is nested too deeply.", parameter="body") from None
 
 
-OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *searches.OPERATIONS, *decisions.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *decisions.OPERATIONS)
 
 
 def _json_or_none(body: bytes) -> object:

@@ -12,7 +12,6 @@ from typing import Literal
 
 import msgspec
 import pyarrow as pa
-from sqlalchemy import Connection
 
 from nearkin._version import __version__
 from nearkin.collection.decisions.batches import second_looks
@@ -30,7 +29,7 @@ from nearkin.collection.decisions.log import (
     Activity,
     activities,
 )
-from nearkin.collection.groups.current import stored_groups
+from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
 from nearkin.collection.stored.group_state import stored_tolerances
@@ -38,7 +37,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
-from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
+from nearkin.reports.facts.activities import changed_documents, log_in_words
 from nearkin.tabular import as_json
 from nearkin.web.current import AUDITED
 from nearkin.web.jobs import Job, JobKind
@@ -74,7 +73,7 @@ def job_list(service: ReviewService, query: JobsQuery) -> ScreenAnswer:
 
 def running_jobs(service: ReviewService) -> dict[str, object]:
     """Return the values of `job_list.html.j2` for the unfinished jobs."""
-    return _values([job for job in service.jobs.listed() if not job.is_over], JobsQuery(is_running=True))
+    return dict(job_list(service, JobsQuery(is_running=True)).values)
 
 
 def _values(listed: list[Job], query: JobsQuery) -> dict[str, object]:
@@ -184,11 +183,13 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
     listed, made = service.collection.log(), service.audits.made
     with service.collection.opened.store.reading() as connection:
         looks = second_looks(connection)
+        tolerances = [one for one in map(Tolerance.of_stored, stored_tolerances(connection)) if one is not None]
+        groups = [_counts(stored_groups(connection, tolerance, limit=1)) for tolerance in tolerances]
     log = as_json(listed)
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
-        "groups": _groups(service),
+        "groups": groups,
         "versions": {"nearkin": __version__, "python": platform.python_version(), **_libraries()},
         "log": {
             "n_activities": len(log),
@@ -204,9 +205,10 @@ def defensibility(service: ReviewService, query: DefensibilityQuery) -> ScreenAn
         "data": data,
         "sha256": sha256,
         "verifying": _VERIFYING,
-        "kinds": kinds_in_words(listed),
         "audits": () if made is None else made.audits,
-        "other_audits": _other_audits(service),
+        "other_audits": [
+            f"nearkin audit COLLECTION {tolerance.in_options()}" for tolerance in tolerances if tolerance not in AUDITED
+        ],
     }
     return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
 
@@ -228,26 +230,9 @@ def digest_of(data: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _groups(service: ReviewService) -> list[dict[str, object]]:
-    names = ("n_groups", "n_documents", "n_not_grouped", "n_decisions")
-    with service.collection.opened.store.reading() as connection:
-        stored = [stored_groups(connection, grouping, limit=1) for grouping in _tolerances(connection)]
-    return [
-        {"tolerance": grouping.tolerance.in_words(), **{name: getattr(grouping, name) for name in names}}
-        for grouping in stored
-    ]
-
-
-def _tolerances(connection: Connection) -> list[Tolerance]:
-    stored = map(Tolerance.of_stored, stored_tolerances(connection))
-    return [tolerance for tolerance in stored if tolerance is not None]
-
-
-def _other_audits(service: ReviewService) -> list[str]:
-    """Return the commands that audit the tolerances of stored groups that the audits of this page do not cover."""
-    with service.collection.opened.store.reading() as connection:
-        stored = _tolerances(connection)
-    return [f"nearkin audit COLLECTION {tolerance.in_options()}" for tolerance in stored if tolerance not in AUDITED]
+def _counts(groups: StoredGroups) -> dict[str, object]:
+    counts = {name: getattr(groups, name) for name in ("n_groups", "n_documents", "n_not_grouped", "n_decisions")}
+    return {"tolerance": groups.tolerance.in_words()} | counts
 
 
 def _libraries() -> dict[str, str]:

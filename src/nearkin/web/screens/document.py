@@ -83,7 +83,7 @@ def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     details = service.collection.details(query.id, version=query.version)
     is_cut = not query.is_whole and len(details.text) > MAX_TEXT
     try:
-        beside = _alike(service, query)
+        beside = alike(service, query)
     except NotYet as later:
         beside = ScreenAnswer("", {}, None, later)
     with service.collection.opened.store.reading() as connection:
@@ -113,10 +113,6 @@ def document(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
 
 def alike(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     """Show the slider and the similar documents: the part of the page that changes with the measure."""
-    return _alike(service, query)
-
-
-def _alike(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
     listed = similar(service, query)
     measures = [(name, SLIDERS[name].label) for name in SLIDER_MEASURES]
     values = {**listed.values, "slider": SLIDERS[query.measure], "measures": measures}

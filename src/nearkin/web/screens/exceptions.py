@@ -21,7 +21,7 @@ from nearkin.collection.stored.key_table import KEYS
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.comparison import comparison_fragment
-from nearkin.reports.facts.queries import check_facts, check_recall_facts, copy_in_words, verdict_fact
+from nearkin.reports.facts.queries import check_facts, check_recall_facts, exact_text, verdict_fact
 from nearkin.reports.facts.stored import exceptions_facts
 from nearkin.runs.progress import Progress
 from nearkin.stages.differences.comparing import compare_texts
@@ -241,7 +241,7 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
         "sent": sent,
         "found": checked,
         "verdict": verdict_fact(checked, sent.name),
-        "copy_in_words": copy_in_words,
+        "exact_text": exact_text,
         "facts": [*check_recall_facts(checked), *warnings],
         "comparisons": comparisons,
     }

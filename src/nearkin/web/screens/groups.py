@@ -49,7 +49,7 @@ from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.fact import warning
 from nearkin.reports.facts.queries import later_facts, tolerance_facts
 from nearkin.tabular import as_json
-from nearkin.web.jobs import Job, JobProgress
+from nearkin.web.jobs import JobProgress
 from nearkin.web.later import NotYet, state_of_groups
 from nearkin.web.queries import GroupingQuery, ListPage, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
@@ -298,16 +298,9 @@ def written_tag(field: str, value: str) -> str:
 
 def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoTo:
     """Update the groups at a tolerance."""
-    job = update_groups(service, body, by=visitor.name)
-    if job.state != "done":
+    if begin_update(service, body, by=visitor.name) is not None:
         return GoTo("/jobs")
     return GoTo("/groups", {"measure": body.measure, "value": body.tolerance.value})
-
-
-def update_groups(service: ReviewService, query: GroupingQuery, *, by: str) -> Job:
-    """Update the groups at a tolerance, in the background if that takes long."""
-    begun = service.jobs.update_groups(query.tolerance, by=by)
-    return service.jobs.wait(begun.number) or begun
 
 
 def begin_update(service: ReviewService, query: GroupingQuery, *, by: str) -> int | None:

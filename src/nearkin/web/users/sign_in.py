@@ -26,6 +26,7 @@ from nearkin.web.roles import ROLES
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import (
     SIGN_IN,
+    SignIn,
     Visitor,
     bearer_token,
     cookie_of,
@@ -46,7 +47,7 @@ _STALE = "The form was out of date. Try again."
 
 
 class UserSignIn:
-    """Sign-in of a service that other machines reach; see `nearkin.web.sign_in.Authenticator`.
+    """Sign-in of a service that other machines reach.
 
     Parameters
     ----------
@@ -187,6 +188,10 @@ class UserSignIn:
         answer = RedirectResponse(SIGN_IN, 303)
         answer.delete_cookie(settings.cookie, secure=settings.is_behind_proxy, httponly=True, samesite="strict")
         return answer
+
+
+Entry = SignIn | UserSignIn
+"""What recognises the visitors of a service, by sessions and tokens, and answers the addresses of the sign-in."""
 
 
 def _network_of(address: str) -> str:

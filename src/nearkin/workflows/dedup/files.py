@@ -15,7 +15,6 @@ from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.paths import STDIN
-from nearkin.reports.pages import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.rules import ReadingRules
@@ -159,7 +158,7 @@ def find_sources(
     others = SourceSet()
     if against is not None:
         others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
-        progress.say(f"INPUT: {counted_inputs(found.sources)}; {OTHER_SET}: {counted_inputs(others.sources)}")
+        progress.say(f"INPUT: {len(found.sources):,}; {OTHER_SET}: {len(others.sources):,}")
     if options.keep.column is not None:
         request.check_keep_column(found.sources, options.keep.column)
     return found, others

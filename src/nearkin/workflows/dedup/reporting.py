@@ -335,9 +335,7 @@ def sampling_curve(plan: SamplingPlan) -> RecallCurve:
     """Return the probability of finding pairs by sampled shingles, for the smallest texts searched that way."""
     similarities = np.linspace(0.0, 1.0, 101)
     n_smaller = np.full(101, plan.exact_below)
-    return RecallCurve(
-        similarities.tolist(), plan.found_probability(np.ceil(similarities * n_smaller - 1e-9), n_smaller).tolist()
-    )
+    return (similarities.tolist(), plan.found_probability(np.ceil(similarities * n_smaller - 1e-9), n_smaller).tolist())
 
 
 _MAX_VALUES = 100
