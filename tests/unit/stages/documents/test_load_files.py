@@ -66,6 +66,13 @@ def test_texts_in_a_column_have_their_line_ends_back(vol: Path) -> None:
         assert row["text"] == "Dear Ada,\nit rains.\n\n Übrigens".encode()
 
 
+def test_a_text_that_is_not_in_its_column_is_read_from_its_file(vol: Path) -> None:
+    rows = [["A-1", "in the column", ""], ["A-2", "", r"TEXT\A-2.TXT"], ["A-3", "", ""]]
+    (vol / "own.dat").write_bytes(dat(["DOCID", "EXTRACTEDTEXT", "TEXTPATH"], *rows).encode())
+    found = rows_of(resolve_sources(["vol/own.dat"]))
+    assert [row["text"] for row in found] == [b"in the column", b"the second text", b""]
+
+
 def test_csv_or_tsv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
     (vol / "own.csv").write_text(
         '"BEGBATES","TEXTPATH","PARENTDOCID"\n"7","TEXT\\A-1.txt",""\n"8","TEXT/a-2.txt","7"\n'

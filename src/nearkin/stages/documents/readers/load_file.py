@@ -159,7 +159,11 @@ class _LoadFile:
         columns, text = columns_of(names), names[self._layout.text[0]]
         self._family = [names.index(columns[kind]) for kind in ("parent", "family") if kind in columns]
         seen = [str(record[text]) for record in _sample_records(head, dialect, source.encoding)[1:]]
-        self.folder = _text_folder(source) if holds_paths(text, seen) else None
+        self._paths, has_paths = [*self._layout.text], holds_paths(text, seen)
+        is_usual = text == columns.get("text") and "path" in columns
+        if not has_paths and is_usual and (source.path != STDIN or source.text_root is not None):
+            self._paths, has_paths = [names.index(columns["path"])], True  # of texts that are not in their column
+        self.folder = _text_folder(source) if has_paths else None
 
     def rows(self) -> Iterator[Row]:
         for record in self._records:
@@ -176,13 +180,16 @@ class _LoadFile:
             yield self._layout.row(record.line, [field.encode() for field in fields], text, fault, parent)
 
     def _text_of(self, record: LoadRecord) -> bytes:
-        values = [record.fields[place] for place in self._layout.text]
-        if self.folder is None:
-            return joined_fields([value.replace(self._newline or "\n", "\n").encode() for value in values])
-        if not values[0].strip():
-            name = self._names[self._layout.text[0]]
+        path, text = record.fields[self._paths[0]], b""
+        if self.folder is None or self._paths != self._layout.text:
+            values = [record.fields[place] for place in self._layout.text]
+            text = joined_fields([value.replace(self._newline or "\n", "\n").encode() for value in values])
+            if self.folder is None or text.strip() or not path.strip():
+                return text
+        if not path.strip():
+            name = self._names[self._paths[0]]
             raise RecordFault("empty", f"it names no text file (its {name} is empty)")
-        return self.folder.read(values[0])
+        return self.folder.read(path)
 
 
 def _text_folder(source: Source) -> TextFolder:
