@@ -14,7 +14,7 @@ from typing import Any, Concatenate, Generic, Protocol, TypeVar
 from labs.corpus import shown_inputs
 from labs.marks import diamonds
 from nearkin._version import __version__
-from nearkin.cli.bars import bars_shown
+from nearkin.cli.bars import Bars
 from nearkin.errors import NearkinError, OutputExistsError
 from nearkin.formats.delimited import SheetWriter
 from nearkin.reports.axes import Labels, Numbers
@@ -409,7 +409,7 @@ def conduct(
     """
     options = parser.parse_args(arguments)
     try:
-        with bars_shown(is_quiet=False) as bars:
+        with Bars(is_quiet=False).shown() as bars:
             delivered = deliver(
                 experiment, *plan(options), out=options.out, resources=Resources(options.threads), progress=bars
             )
