@@ -7,6 +7,7 @@ encodings are judged by the first `WINDOW_BYTES`.
 from __future__ import annotations
 
 import codecs
+import re
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
@@ -127,7 +128,7 @@ def back_from_utf8(data: bytes, encoding: str) -> bytes:
 
 
 def lines_into_utf8(data: bytes, encoding: str) -> bytes:
-    r"""Convert whole lines to UTF-8; only those that are not UTF-8 yet are decoded.
+    r"""Convert whole lines to UTF-8; only those that are not UTF-8 yet are decoded, or their parts between þ in UTF-8.
 
     Examples
     --------
@@ -137,7 +138,8 @@ def lines_into_utf8(data: bytes, encoding: str) -> bytes:
     if _is_valid(data):
         return data
     lines = data.splitlines(keepends=True)
-    return b"".join(line if _is_valid(line) else into_utf8(line, encoding) for line in lines)
+    parts = (part for line in lines for part in re.split("(þ)".encode(), line))
+    return b"".join(part if _is_valid(part) else into_utf8(part, encoding) for part in parts)
 
 
 def _is_valid(data: bytes) -> bool:
