@@ -12,14 +12,19 @@ _NUMBERS = """
     sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
 TICKS = "☐☑☒✓✔✗✘x"
 """Answers in forms, each a word."""
-_EMPTY = "○◯◌□▢◻◽⬜❍❏❐❑❒◇☆🔲❌👎🔴♀\uf06f\uf071\uf072\uf0a1\uf0a3\uf0a8\uf0fb"  # the last are symbols of Wingdings
-_BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍♂\uf052\uf06c\uf06e\uf0a4\uf0fc\uf0fd\uf0fe"
-_FILLED = r"[×✕✖❎⊗⊠]|~~|\B\+\B"
+_EMPTY = "○◯◌□▢◻◽⬜❍❏❐❑❒◇☆🔲❌👎🔴\uf06f\uf071\uf072\uf0a1\uf0a3\uf0a8\uf0fb"  # the last are symbols of Wingdings
+_BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍\uf052\uf06c\uf06e\uf0a4\uf0fc\uf0fd\uf0fe"
 _BLANK = rf"[{_EMPTY}]|\[[\s_]+\]|\([\s_]+\)|\B(?:\[\]|\(\))\B"
-SIGNS = {rf"{_BLANK}|\B[-–−]": " ☐ ", rf"[{_BULLETS}]|{_FILLED}": " ☒ "}
-"""Other answers in forms, empty and filled, whatever their shape, with their ticks."""
-HAS_SIGNS = rf"{_BLANK}|{_FILLED}|\B[-−]\d"
-"""Signs of texts in which `SIGNS` are answers; else the filled ones may be bullets."""
+_MARKED, _PLUS, _MINUS = r"[✕✖❎⊗⊠]|~~", r"\B\+\B", r"\B[-−](\d)"
+_EMPTY_TICK, _TICK = " ☐ ", " ☒ "
+SIGNS = {
+    _BLANK: {_BLANK: _EMPTY_TICK, f"[×{_BULLETS}]": _TICK},
+    _MARKED: {_MARKED: _TICK},
+    _PLUS: {_PLUS: _TICK, r"\B[-–−]\B": _EMPTY_TICK},
+    _MINUS: {_MINUS: rf"{_EMPTY_TICK}\1"},
+}
+"""Other answers in forms: what shows that a text has them, and their ticks; elsewhere they may be bullets or dashes."""
+HAS_SIGNS = "|".join(SIGNS)
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
 _OTHER_DATES = """

@@ -41,8 +41,12 @@ def with_ticks(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     if not pc.any(has_signs).as_py():
         return texts
     ticked = texts.filter(has_signs)
-    for sign, tick in SIGNS.items():
-        ticked = pc.replace_substring_regex(ticked, sign, tick)
+    for sign, ticks in SIGNS.items():
+        has_sign = pc.match_substring_regex(ticked, sign)
+        some = ticked.filter(has_sign)
+        for pattern, tick in ticks.items() if len(some) else ():
+            some = pc.replace_substring_regex(some, pattern, tick)
+        ticked = pc.replace_with_mask(ticked, has_sign, some)
     return pc.replace_with_mask(texts, has_signs, ticked)
 
 

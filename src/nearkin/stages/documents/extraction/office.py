@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
@@ -368,7 +369,7 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
 
 
 def _fields_of_forms(part: bytes) -> Iterator[str]:
-    """Yield the ticks and choices of a form in Word, and which words are struck, which are no text."""
+    """Yield the ticks and choices of a form in Word, which are no text, and again the words that are struck."""
     for kind, inside in _FIELD_OF_FORM.findall(part):
         if kind == b"checkBox":
             values = dict(_IS_TICKED.findall(inside))
@@ -379,9 +380,10 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
                 choices[min(int(chosen[1]) if chosen else 0, len(choices) - 1)].decode("utf-8", "replace")
             )
     for paragraph in part.split(b"</w:p>") if _STRUCK.search(part) else ():
-        runs = [run for run in paragraph.rpartition(b"</w:pPr>")[2].split(b"</w:r>") if b"<w:t" in run]
-        are_struck = [_STRUCK.search(run) is not None for run in runs]
-        yield from map(tick, are_struck if any(are_struck) else ())
+        runs = paragraph.rpartition(b"</w:pPr>")[2].split(b"</w:r>")
+        for is_struck, joined in groupby(runs, lambda run: _STRUCK.search(run) is not None):
+            if is_struck and (text := _text_of(b"".join(joined), "", "docx").strip()):
+                yield f"~~{text}~~"
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:

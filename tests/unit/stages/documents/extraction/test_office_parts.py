@@ -69,7 +69,7 @@ def test_ticks_and_choices_of_a_form_are_text():
     form = words_of_word(TOLD).replace("<w:p>", f"<w:p>{''.join(map(box, boxes))}{listed}", 1)
     assert parts_checked("docx", {"word/document.xml": form}, TOLD).text == f"{TOLD}\n☐ ☒ ☒ ☐ malignant & large"
     struck = words_of_word("yes", "no").replace("<w:r>", "<w:r><w:rPr><w:strike/></w:rPr>", 1)
-    assert parts_checked("docx", {"word/document.xml": struck}, "yes no").text == "yes no\n☒"
+    assert parts_checked("docx", {"word/document.xml": struck}, "yes no").text == "yes no\n~~yes~~"
 
 
 def test_words_that_were_not_extracted_are_counted():
