@@ -57,6 +57,11 @@ class Head:
         return [line for line in self.lines if line.strip()][:SAMPLE_RECORDS]
 
 
+def empty_stdin() -> SourceError:
+    """Return the error for an empty pipe."""
+    return SourceError("standard input is empty. Check the command before the pipe, or name a file.")
+
+
 def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
     """Return the beginning of a stream without consuming it, with a complete line unless very long."""
     n_bytes = HEAD_BYTES
@@ -129,7 +134,7 @@ def head_of_stdin(encoding: str = "utf-8") -> Head:
             f"Cannot read standard input: {why(error)}. Check how the command was started, or name a file."
         ) from error
     if not data:
-        raise SourceError("standard input is empty. Check the command before the pipe, or name a file.")
+        raise empty_stdin()
     try:  # less may be visible than was written to a pipe, so it is never known to be complete
         return _head_of(io.BytesIO(data), STDIN, encoding, is_cut=True)
     except StreamFault:

@@ -19,7 +19,7 @@ from nearkin.stages.documents.columns import Columns, ColumnSample, choose_colum
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.head import Head, head_of_stream, standard_input, unreadable
+from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import MAGIC_BYTES, ByteStream, Progress, compression_of, packed, unreported
@@ -118,13 +118,16 @@ def stream_of(opened: OpenedSource, encoding: str) -> ByteStream:
     if compression == "none" and source.path != STDIN:  # files of a folder, and of a finished run, were not inspected
         compression = compression_of(raw.read(MAGIC_BYTES))
         raw.seek(0)
-    return ByteStream(
+    stream = ByteStream(
         raw,
         compression,
         encoding=encoding,
         progress=opened.progress,
         max_line_bytes=source.max_document_bytes,
     )
+    if source.path == STDIN and not stream.peek(1):
+        raise empty_stdin()
+    return stream
 
 
 def read_batches(

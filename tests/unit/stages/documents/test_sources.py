@@ -209,3 +209,13 @@ def test_standard_input_is_looked_at_and_then_read_whole(
     source = only(resolve_sources(["-"]))
     assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
     assert sum(len(batch) for batch in read_batches(source, batch_bytes=1000)) == 500
+
+
+@pytest.mark.parametrize("file_format", [None, "jsonl"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_standard_input_without_a_character_is_no_success(
+    compress: type[bytes], file_format: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin_of(compress(b""))))
+    with pytest.raises(SourceError, match="empty"):
+        list(read_batches(only(resolve_sources(["-"], file_format=file_format))))

@@ -7,6 +7,8 @@ import string
 from binascii import a2b_base64
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from email import message_from_bytes
 from email.errors import CloseBoundaryNotFoundDefect, NoBoundaryInMultipartDefect, StartBoundaryNotFoundDefect
 from email.message import Message
@@ -15,6 +17,7 @@ from email.policy import compat32
 from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name
 from nearkin.stages.documents.faults import RecordFault
@@ -59,7 +62,7 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
     read = DocumentRead(
         text="\n\n".join(text.strip("\r\n") for text in texts),
         mail=headers,
-        members=partial(_members, attached, damage_of) if attached else None,
+        members=partial(_members, attached, damage_of, given.limits) if attached else None,
     )
     if not texts and any(part.get_content_type() == "application/ms-tnef" for part in attached):
         read = read.lacking("unsupported", "its text is in TNEF (winmail.dat), which is not supported")
@@ -79,19 +82,23 @@ def _damage_of(part: Message, cut_off: Message | None) -> RecordFault | None:
     return RecordFault("damaged", _DAMAGED) if is_damaged else None
 
 
-def _members(attached: Sequence[Message], damage_of: Callable[[Message], RecordFault | None]) -> Iterator[Member]:
+def _members(
+    attached: Sequence[Message], damage_of: Callable[[Message], RecordFault | None], limits: ExtractionLimits
+) -> Iterator[Member]:
     for part in attached:
-        kind = part.get_content_type()
-        name, own_kind = safe_name(_file_name(part) or "") or None, None
-        if kind == "message/rfc822" and part.is_multipart():
-            blob, own_kind = Blob(_as_bytes(part.get_payload(0))), "eml"
-        elif part.is_multipart():  # the report of a delivery
-            pieces = [_as_bytes(inner) for inner in part.get_payload() if isinstance(inner, Message)]
-            blob, own_kind = Blob(b"\n".join(pieces)), "text"
-        else:
-            blob = Blob(_payload(part))
-            own_kind = technical_kind(kind, name or "", blob.head)
-        yield Member(name=name, blob=blob, kind=own_kind, fault=damage_of(part))
+        kind, name = part.get_content_type(), safe_name(_file_name(part) or "") or None
+        member = Member.of(name, partial(_content, part), limits)
+        if member.blob is not None:
+            own_kind = technical_kind(kind, name or "", member.blob.head)
+            if part.is_multipart():  # a mail, or the report of a delivery
+                own_kind = "eml" if kind == "message/rfc822" else "text"
+            member = replace(member, kind=own_kind, fault=damage_of(part))
+        yield member
+
+
+def _content(part: Message) -> Blob:
+    inner = part.get_payload() if part.is_multipart() else []
+    return Blob(b"\n".join(map(_as_bytes, inner)) if inner else _payload(part))
 
 
 def _text(part: Message, given: Given) -> str:
@@ -172,8 +179,10 @@ def _is_base64(part: Message) -> bool:
 
 
 def _raw(part: Message) -> bytes:
-    raw = part.get_payload()
-    return raw.encode("ascii", "surrogateescape") if isinstance(raw, str) else b""
+    as_it_is = copy(part)
+    del as_it_is["content-transfer-encoding"]  # else signs of 8 bits would be decoded by its charset
+    raw = as_it_is.get_payload(decode=True)
+    return raw if isinstance(raw, bytes) else b""
 
 
 def _payload(part: Message) -> bytes:

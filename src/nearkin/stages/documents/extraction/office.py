@@ -175,6 +175,8 @@ _MARKS = {
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
 """Sources of warnings about what is not asked for, or read by others."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
+_OWN_LIMIT = f"exceeds limit of {100 << 20}"
+"""Words of a limit of xberg that no option raises."""
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
@@ -255,9 +257,11 @@ def _fault_of(message: str, limits: ExtractionLimits) -> Exception:
         return MemoryError()
     if _ENCRYPTED.search(why):
         return _encrypted()
+    if _OWN_LIMIT in why:
+        return RecordFault("too large", why)
     if _BOMB.search(why) and not _DAMAGED.search(why):
         return limits.exceeded("ratio" if "ratio" in why else "size")
-    return RecordFault("damaged", f"it cannot be read: {why}")
+    return RecordFault("image only" if why.startswith("OCR error: ") else "damaged", f"it cannot be read: {why}")
 
 
 _NATIVE = "\x01Ole10Native"

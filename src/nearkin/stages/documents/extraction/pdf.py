@@ -121,9 +121,13 @@ def _opened(data: bytes) -> Any:
 
 
 def _members(opened: Any, given: Given) -> Iterator[Member]:
-    embedded = (opened.get_attachment(index) for index in range(opened.count_attachments()))
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    embedded = (raw.FPDFDoc_GetAttachment(opened.raw, index) for index in range(opened.count_attachments()))
     for file in chain(embedded, _pinned(opened)):
-        yield Member.of(safe_name(file.get_name()) or None, partial(_content_of, file), given.limits)
+        name = safe_name(_string(partial(raw.FPDFAttachment_GetName, file))) or None
+        yield Member.of(name, partial(_content_of, pypdfium2.PdfAttachment(file, opened)), given.limits)
 
 
 def _content_of(file: Any) -> Blob:
@@ -131,13 +135,12 @@ def _content_of(file: Any) -> Blob:
 
 
 def _pinned(opened: Any) -> Iterator[Any]:
-    import pypdfium2
     import pypdfium2.raw as raw
 
     for page in opened:
         for note in _annotations(page):
             if raw.FPDFAnnot_GetSubtype(note) == _FILE_ATTACHMENT and (file := raw.FPDFAnnot_GetFileAttachment(note)):
-                yield pypdfium2.PdfAttachment(file, opened)
+                yield file
 
 
 def is_cut_off(data: bytes) -> bool:

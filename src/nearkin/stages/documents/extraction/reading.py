@@ -118,7 +118,9 @@ def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimi
             return Blob(room.read())
         room.flush()
     except OSError as error:
-        if error.errno not in (errno.EFBIG, errno.ENOSPC):
+        if error.errno == errno.ENOSPC:
+            raise RecordFault("too large", "it unpacks to more than fits into the temporary directory") from error
+        if error.errno != errno.EFBIG:
             raise
         raise limits.exceeded("disk") from error
     return Blob(descriptor=room.fileno(), owner=room)

@@ -215,6 +215,21 @@ def test_base64_that_is_cut_off(pool, tmp_path, n_cut):
     assert (found["y.eml"].origin.sentence, found["y.eml"].origin.is_partial) == (UNENDED, True)
 
 
+@pytest.mark.parametrize("charset", [b"utf-8", b"utf-16-le"])
+def test_bytes_that_are_no_base64_cost_no_text_and_no_other_attachment(charset):
+    kind = b"Content-Type: text/plain; charset=" + charset + b"\nContent-Transfer-Encoding: base64\n"
+    packed = base64.b64encode("It was.".encode(charset.decode())) + b"\n\ngepr\xc3\xbcft\n"
+    found, _ = read(b"Subject: x\n" + kind + b"\n" + packed)
+    assert (found.text, found.reason, found.mail.subject) == ("It was.", "damaged", "x")
+    attached = b"\n--a\nContent-Disposition: attachment\n" + kind + b"\n"
+    whole = base64.b64encode(b"So it was.\n")
+    parts = attached + packed + attached + whole + b"\n--a--\n"
+    _, members = read(b"Content-Type: multipart/mixed; boundary=a\n" + parts)
+    assert [(one.blob.held(), one.fault and one.fault.reason) for one in members] == [
+        ("It was.".encode(charset.decode()), "damaged"), (b"So it was.\n", None),
+    ]  # fmt: skip
+
+
 def test_headers_after_a_mark_or_blank_lines_and_mailboxes_after_a_text(pool, tmp_path):
     mail = b"Subject: x\nMessage-ID: <1@b.org>\n\nIt was.\n"
     box = SEPARATOR + mail + b"\n" + SEPARATOR + mail
