@@ -179,7 +179,7 @@ def unit_in_words(unit: str) -> float:
 
 def is_number(word: str) -> bool:
     """With a digit, or a word of a date or for a number."""
-    return any(c in "0123456789" for c in word) or word.encode() in also_numbers()
+    return any(c in "0123456789" for c in word) or any(word.encode() in words for words in also_numbers())
 
 
 def n_equal(a: Sequence[Shingle], b: Sequence[Shingle]) -> int:
