@@ -80,6 +80,27 @@ def test_forms_that_differ_in_their_signs_are_no_copies(yes, no):
     assert nearkin.dedup(named, preset="records").manifest["counts"]["dropped"] == 0
 
 
+def test_invoices_of_a_large_group_are_kept_apart():
+    names = WORDS.split()
+    bills = [
+        f"Invoice {1000 + i} for {names[i % 8]} {names[i // 8]}son. Total {37 * i} crowns. {PAGES[0]}"
+        for i in range(60)
+    ]
+    for options in ({"keep_apart": "numbers"}, {"preset": "records"}):
+        assert nearkin.dedup(bills, **options).manifest["counts"]["dropped"] == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [("balance -500", "balance 500", "numbers"), ("balance -500", "balance 500 thank you", "words and numbers"),
+     ("ill? ■ yes □ no", "ill? □ yes ■ no please", "words and numbers"), ("pay ५००", "pay ७००", "numbers"),
+     ("pay 500", "pay 500 please", "passage added")],
+)  # fmt: skip
+def test_what_differs_is_said_of_signs_and_digits(one, other, differs):
+    pairs = nearkin.dedup([f"{PAGES[0]} {one}", f"{PAGES[0]} {other}"], threshold=0.5).pairs
+    assert pairs["differs"].to_pylist() == [differs]
+
+
 def test_bullets_are_no_answers():
     lists = [" ".join(f"{bullet} {page[:80]}" for page in PAGES) for bullet in ("●", "■", "•", "▪", "")]
     assert nearkin.dedup(lists, preset="records").manifest["counts"]["dropped_other"] == 4

@@ -16,14 +16,17 @@ _EMPTY = "○◯◌□▢◻◽⬜❍❏❐❑❒◇☆🔲❌👎🔴\uf06f\uf0
 _BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍\uf052\uf06c\uf06e\uf0a4\uf0fc\uf0fd\uf0fe"
 _BLANK = rf"[{_EMPTY}]|\[[\s_]+\]|\([\s_]+\)|\B(?:\[\]|\(\))\B"
 _MARKED, _PLUS, _MINUS = r"[✕✖❎⊗⊠]|~~", r"\B\+\B", r"\B[-−](\d)"
+_DIGIT = r"([०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩])"  # of India and its neighbours; others are normalised
 _EMPTY_TICK, _TICK = " ☐ ", " ☒ "
 SIGNS = {
     _BLANK: {_BLANK: _EMPTY_TICK, f"[×{_BULLETS}]": _TICK},
     _MARKED: {_MARKED: _TICK},
     _PLUS: {_PLUS: _TICK, r"\B[-–−]\B": _EMPTY_TICK},
     _MINUS: {_MINUS: rf"{_EMPTY_TICK}\1"},
+    _DIGIT: {_DIGIT: r"\10"},
 }
-"""Other answers in forms: what shows that a text has them, and their ticks; elsewhere they may be bullets or dashes."""
+"""Other answers in forms, and digits of other scripts: what shows that a text has them, and what is written for them;
+elsewhere they may be bullets or dashes."""
 HAS_SIGNS = "|".join(SIGNS)
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())

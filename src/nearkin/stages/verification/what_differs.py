@@ -120,13 +120,17 @@ class Compared:
         left, right, numbers = pairs.left, pairs.right, self.numbers
         is_frame = numbers.frame[left] == numbers.frame[right]
         is_same = is_frame & (numbers.digest[left] == numbers.digest[right])
-        is_added, is_replaced = self._passages(matches)
-        conditions = [is_same, is_frame, is_added, is_replaced, self._have_other_numbers(pairs)]
+        starts, ends = numbers.starts, numbers.ends
+        n_numbers = n_common(numbers.hashes, starts, ends, left, right)
+        n_left, n_right = (ends - starts)[left], (ends - starts)[right]
+        is_added, is_replaced, is_left_part = self._passages(matches)
+        is_added &= n_numbers == np.where(is_left_part, n_left, n_right)
+        conditions = [is_same, is_frame, is_added, is_replaced, n_numbers < np.maximum(n_left, n_right)]
         codes = [OTHER, NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, WORDS_AND_NUMBERS]
         return np.select(conditions, codes, OTHER).astype(np.uint8)
 
-    def _passages(self, matches: Matches) -> tuple[Bool, Bool]:
-        """Whether one text of each pair is the other with one run of words more, or with another run instead."""
+    def _passages(self, matches: Matches) -> tuple[Bool, Bool, Bool]:
+        """Whether one text of each pair is the other with one run of words more, or with another; if so, which one."""
         n_first, n_last = (
             n.astype(np.int64) for n in shared_ends(self.hashes, self.starts, self.ends, matches.left, matches.right)
         )
@@ -135,14 +139,7 @@ class Compared:
         is_added = (np.minimum(*rest) <= n_joining) & (n_first + n_last > 0)
         n_words = (np.minimum(*rest) - n_joining) * self.unit_words
         is_replaced = (n_words >= _PASSAGE_WORDS) & (matches.n_common == n_first + n_last)
-        return is_added, is_replaced
-
-    def _have_other_numbers(self, pairs: Candidates) -> Bool:
-        starts, ends = self.numbers.starts, self.numbers.ends
-        common = n_common(self.numbers.hashes, starts, ends, pairs.left, pairs.right)
-        n_left, n_right = ((ends - starts)[side] for side in (pairs.left, pairs.right))
-        has_other: Bool = common < np.maximum(n_left, n_right)
-        return has_other
+        return is_added, is_replaced, rest[0] <= rest[1]
 
 
 def difference_names(codes: U8) -> pa.StringArray:

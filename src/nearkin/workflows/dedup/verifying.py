@@ -31,7 +31,6 @@ from nearkin.stages.verification.what_differs import (
     NAMES,
     OTHER,
     PASSAGE_ADDED,
-    PASSAGE_REPLACED,
     Compared,
     TextNumbers,
 )
@@ -201,7 +200,7 @@ def with_fields(matches: Matches, sizes: Sizes, corpus: Corpus, options: DedupOp
     """Mark the pairs of large groups that differ in fields of a form, and if asked for, those in nothing but names."""
     left, right, differs = matches.left, matches.right, differences_of(matches)
     group = components(left, right, corpus.n_nodes)
-    is_open = np.isin(differs, [OTHER, PASSAGE_ADDED, PASSAGE_REPLACED])
+    is_open = np.isin(differs, [OTHER, PASSAGE_ADDED])
     is_open &= np.bincount(group, minlength=corpus.n_nodes)[group[left]] >= MIN_TEXTS
     if is_open.any():
         left, right = left[is_open], right[is_open]

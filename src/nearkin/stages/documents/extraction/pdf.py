@@ -81,8 +81,7 @@ def read_pdf(given: Given) -> DocumentRead:
     n_images, n_pages = len(images) - len(recognised), len(pages) + n_lost
     members = partial(_members, opened, given) if n_attached else None
     text = "\n".join([*pages.values(), *filter(None, notes)])
-    fields = [value for value in dict.fromkeys(values) if value and value not in text]
-    read = DocumentRead(text="\n".join([text, *fields]), n_pages=n_pages, members=members)
+    read = DocumentRead(text="\n".join([text, *filter(None, values)]), n_pages=n_pages, members=members)
     if has_form in _FORM_OF_XFA:
         read = replace(read, warnings=("a form of the kind XFA: parts of it may be missing",))
     if recognised and given.ocr is not None:

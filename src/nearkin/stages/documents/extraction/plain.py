@@ -146,7 +146,7 @@ _BLOCK = re.compile(
 _CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])", re.IGNORECASE)
 """Beginning of a tag of an element in a line that is apart from the words beside it."""
 _BOXES = ("checkbox", "radio")
-_NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file", "range", "color")
+_NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file")
 """Kinds of fields: boxes that are ticked, and those whose value is no text of a form."""
 _ALTS = {"checked": True, "ticked": True, "selected": True, "yes": True} | dict.fromkeys(
     ("unchecked", "unticked", "unselected", "not checked", "not ticked", "not selected", "no"), False
