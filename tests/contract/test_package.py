@@ -122,7 +122,7 @@ def test_every_module_can_be_imported():
 
 OTHER_NAMES = {
     "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
-    "agreement", "splits", "stems", "translate", "density", "min_terms", "bits", "distance", "permutations", "window",
+    "agreement", "splits", "translate", "density", "min_terms", "bits", "distance", "permutations", "window",
     "min_occurrences", "equal", "online",
 }  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""

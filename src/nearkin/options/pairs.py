@@ -59,7 +59,7 @@ class PairOptions(IgnoringOptions):
     agreement: Same[float] = _words(
         0.05, minimum=0, maximum=1, help="Minimum probability of a translation in the reverse direction."
     )
-    stems: Same[bool] = _words(True, help="Translate a word that the table lacks by other forms of the word.")
+    stems: Same[bool] = _similar(True, help="Translate a word that the table lacks by other forms of the word.")
     splits: Same[bool] = _words(True, help="Split compounds that the table lacks.")
     translate: Same[Translated] = _words(
         "auto", choices=get_args(Translated), help="Side whose words are translated, by default as the table decides."
