@@ -1,4 +1,4 @@
-"""Words of dates and numbers, which count as numbers when it is said what differs in two texts."""
+"""Words of dates and numbers, and signs of forms, which count as numbers when it is said what differs in two texts."""
 
 from __future__ import annotations
 
