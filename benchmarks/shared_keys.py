@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.key_table import keys_of
 from nearkin.collection.stored.word_sets import shares as overlap
 
 

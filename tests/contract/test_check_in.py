@@ -16,8 +16,7 @@ from nearkin.collection.check_in import checking
 from nearkin.collection.check_in.candidates import MAX_OF_A_SAMPLE
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.stored import contents, key_table
-from nearkin.collection.stored.key_table import append
-from nearkin.collection.stored.keys import SAMPLE, keys_of
+from nearkin.collection.stored.key_table import SAMPLE, append, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 from places import on_one_database, refused_before_any_database

@@ -13,7 +13,7 @@ from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.key_table import keys_of
 from nearkin.collection.stored.word_sets import shares as overlap
 from nearkin.collection.stored.word_sets import word_sets
 from places import SomePlace

@@ -23,7 +23,7 @@ from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.kernels.buffers import strings
 from nearkin.planning.part_recall import PartRecall
 from nearkin.records import I64, U64
-from nearkin.stages.search.hamming.scan import rows_within
+from nearkin.stages.search.hamming.neighbours import rows_within
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store.schema import contents
 

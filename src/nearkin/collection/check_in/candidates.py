@@ -13,8 +13,19 @@ from sqlalchemy import Connection, exists, select, text, union_all
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import digest_of_text, texts_from
-from nearkin.collection.stored.key_table import Marks, array_of, numbers_in, sent, stored_marks
-from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, SAMPLING, Keys, keys_of
+from nearkin.collection.stored.key_table import (
+    BAND,
+    EXACT,
+    SAMPLE,
+    SAMPLING,
+    Keys,
+    Marks,
+    array_of,
+    keys_of,
+    numbers_in,
+    sent,
+    stored_marks,
+)
 from nearkin.collection.stored.word_sets import in_lots
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings

@@ -17,7 +17,7 @@ from nearkin.collection.counting import SHINGLES, TextCounting
 from nearkin.collection.measuring import verified
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import current_with, stored_documents
-from nearkin.collection.stored.keys import BANDS
+from nearkin.collection.stored.key_table import BANDS
 from nearkin.collection.stored.word_sets import Shares
 from nearkin.kernels.buffers import strings
 from nearkin.stages.verification.difference_names import Difference

@@ -18,8 +18,7 @@ from nearkin.collection.stored import key_table, shingle_table, word_tables
 from nearkin.collection.stored import origins as stored
 from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.documents import DocumentRow, document_rows
-from nearkin.collection.stored.key_table import Marks
-from nearkin.collection.stored.keys import Keys, keys_of
+from nearkin.collection.stored.key_table import Keys, Marks, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.errors import SourceError
 from nearkin.records import Bool

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.collection.opened import chosen
-from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.stored.key_table import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.members import place_text

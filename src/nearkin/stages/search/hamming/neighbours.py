@@ -16,7 +16,7 @@ from nearkin.errors import FingerprintError, ParameterError, check_int, is_int
 from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
 from nearkin.kernels.hamming_tiles import laid_in_tiles, move_bits, scan_tiles
 from nearkin.nouns import counted
-from nearkin.records import U32, U64, BitSignatures
+from nearkin.records import I64, U32, U64, BitSignatures
 from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPairs, columns_of, sort_together
 from nearkin.stages.search.hamming.plan import HammingPlan, Method, plan_hamming
 
@@ -300,3 +300,25 @@ def _key_bits(n_entries: int) -> int:
     """Return a number of key bits with which few unrelated documents share a key, limited by the passes of sorting."""
     wanted = n_entries.bit_length() + 3
     return min(wanted, _TWO_PASSES if n_entries <= _MANY_ENTRIES else 32)
+
+
+_AT_A_TIME = 1 << 14  # rows whose differences stay in the nearest cache
+
+
+def rows_within(words: U64, query: U64, distance: int) -> tuple[I64, I64]:
+    """Find the rows, ascending, and distances of the signatures within a Hamming distance; none is missed.
+
+    Examples
+    --------
+    >>> rows, distances = rows_within(np.array([[0b1111], [0b1000], [0b0111]], np.uint64), np.array([15], np.uint64), 1)
+    >>> rows.tolist(), distances.tolist()
+    ([0, 2], [0, 1])
+    """
+    rows, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    ones = np.ones(words.shape[1], np.uint16)
+    for start in range(0, len(words), _AT_A_TIME):
+        part = np.bitwise_count(words[start : start + _AT_A_TIME] ^ query) @ ones  # faster than a sum of short rows
+        near = np.flatnonzero(part <= distance)
+        rows.append(near + start)
+        distances.append(part[near].astype(np.int64))
+    return np.concatenate(rows), np.concatenate(distances)
