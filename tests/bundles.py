@@ -2,7 +2,7 @@
 
 A bundle is text. A line that begins with ``>`` begins a member, ``>>`` a member of that, and so on; the rest of the
 line is its name, which may be missing. What stands before the first member is the text of the file itself. Where there
-is no text the file, or the member, is only a container. A line ``!broken`` is where a file breaks off.
+is no text the file, or the member, is only a container.
 """
 
 from __future__ import annotations
@@ -13,28 +13,26 @@ from pathlib import Path
 import pytest
 
 from nearkin.stages.documents import formats
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats import Format
-from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.members import MemberIds
 from nearkin.stages.documents.reader import stream_of
-from nearkin.stages.documents.readers.extracted import MembersReader
+from nearkin.stages.documents.readers.extracted import Extracted
+from nearkin.stages.documents.rows import Row
 from nearkin.stages.documents.source import OpenedSource
 
 Member = tuple[str, str, Sequence["Member"]]
 """Its name, its text, its members."""
 
 
-class Bundle(MembersReader):
+class Bundle(Extracted):
     """See the module."""
 
-    def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """See `MembersReader`."""
+    def documents(self, opened: OpenedSource) -> Iterator[Row]:
+        """See `Extracted`."""
         stream = stream_of(opened, opened.source.encoding)
         ids, above, counts = MemberIds(), [opened.source.name], [0]
         lines: list[str] = []
         for line in _lines(stream):
-            if line == "!broken":
-                raise StreamFault("the bundle is truncated")
             marks = line[: len(line) - len(line.lstrip(">"))]
             if not marks:
                 lines.append(line)
@@ -53,9 +51,9 @@ def _lines(stream) -> Iterator[str]:
     yield from data.decode().splitlines()
 
 
-def _document(above: Sequence[str], lines: Sequence[str]) -> Iterator[InnerDocument]:
+def _document(above: Sequence[str], lines: Sequence[str]) -> Iterator[Row]:
     if lines:
-        yield InnerDocument(above[-1], above[-2] if len(above) > 1 else None, "\n".join(lines).encode())
+        yield Row(0, above[-1], "\n".join(lines).encode(), parent=above[-2] if len(above) > 1 else None)
 
 
 def bundle(text: str, members: Sequence[Member] = (), depth: int = 1) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.pool import ExtractionPool
-from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.readers.extracted import as_documents
+from nearkin.stages.documents.rows import Row
 
 
 def written(folder: Path, files: Mapping[str, bytes]) -> list[tuple[str, Path]]:
@@ -30,9 +30,9 @@ def each(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> Iterator[tu
         answer.drop()
 
 
-def extracted(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> dict[str, InnerDocument]:
+def extracted(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> dict[str, Row]:
     """The documents of files by their ids."""
-    found: dict[str, InnerDocument] = {}
+    found: dict[str, Row] = {}
     for name, nodes in each(pool, files):
         for one in as_documents(name, nodes):
             assert one.doc_id not in found
@@ -40,12 +40,12 @@ def extracted(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> dict[s
     return found
 
 
-def extracted_once(folder: Path, files: Mapping[str, bytes], /, **limits: int) -> dict[str, InnerDocument]:
+def extracted_once(folder: Path, files: Mapping[str, bytes], /, **limits: int) -> dict[str, Row]:
     """The same, by a pool of two workers with limits of its own."""
     with ExtractionPool(2, ExtractionLimits(**limits)) as pool:
         return extracted(pool, written(folder, files))
 
 
-def text_of(one: InnerDocument) -> str:
+def text_of(one: Row) -> str:
     assert one.text is not None, one.problem
     return one.text.decode()

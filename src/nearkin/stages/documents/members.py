@@ -44,17 +44,6 @@ def _line_text(source: str, line: int) -> str:
     return f"standard input, line {line}" if source == STDIN else f"{source}:{line}"
 
 
-@dataclass(frozen=True, slots=True)
-class InnerDocument:
-    """A document of a file that may contain several: named as the file for its own text, else by `MemberIds.of`."""
-
-    doc_id: str
-    parent: str | None = None
-    text: bytes | None = None
-    problem: str | None = None
-    origin: Origin | None = None
-
-
 class MemberIds:
     """Ids of the documents inside one file: distinct, and the same each time that the file is read."""
 

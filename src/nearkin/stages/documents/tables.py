@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import pyarrow as pa
@@ -80,20 +79,21 @@ def read_table(
     check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
     table = as_table(table)
-    names = _Names(text=text, doc_id=doc_id, keep=keep, chosen=chosen, every=_columns_of_frame(table))
+    columns_of_frame = _columns_of_frame(table)
     table = _held(table)
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a single column
             column = pa.chunked_array(table)
             check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
-            arrow, names = pa.table({"text": column}), replace(names, text="text")
-        yield from _read_arrow(arrow, names, is_whole=is_whole)
+            arrow, text = pa.table({"text": column}), "text"
+        yield from _read_arrow(arrow, text, doc_id, keep, chosen, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
         stream = iter(table)
         head = list(islice(stream, SAMPLE_ROWS))
         check_are_texts(head, read_files)
-        yield from _read_records(head, stream, names)
+        records = chain(head, stream)
+        yield from _read_records(head, records, text, doc_id, keep, chosen, columns_of_frame)
     else:
         raise _not_accepted(table)
 
@@ -181,8 +181,15 @@ def _as_arrow(table: object) -> pa.Table | None:
         return None
 
 
-def _read_arrow(table: pa.Table, names: _Names, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
-    text, doc_id, keep = names.text, names.doc_id, names.keep
+def _read_arrow(
+    table: pa.Table,
+    text: str | None,
+    doc_id: str | None,
+    keep: KeepColumn | None,
+    chosen: Callable[[Columns], None],
+    *,
+    is_whole: bool,
+) -> Iterator[pa.RecordBatch]:
     keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
@@ -195,7 +202,7 @@ def _read_arrow(table: pa.Table, names: _Names, *, is_whole: bool) -> Iterator[p
         columns = choose_columns(
             sample_of_table(table.slice(0, SAMPLE_ROWS)), TABLE_IN_MEMORY, text=None, doc_id=doc_id
         )
-    names.chosen(columns)
+    chosen(columns)
     text, doc_id = columns.text, columns.id
     check_schema(TABLE_IN_MEMORY, table.schema, text, doc_id)
     if keep_column is not None:
@@ -209,26 +216,24 @@ def _read_arrow(table: pa.Table, names: _Names, *, is_whole: bool) -> Iterator[p
         row += len(batch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
-    text: str | None
-    doc_id: str | None
-    keep: KeepColumn | None
-    chosen: Callable[[Columns], None]
-    every: tuple[str, ...]
-
-
-def _read_records(head: list[object], stream: Iterator[object], names: _Names) -> Iterator[pa.RecordBatch]:
+def _read_records(
+    head: list[object],
+    records: Iterator[object],
+    text: str | None,
+    doc_id: str | None,
+    keep: KeepColumn | None,
+    chosen: Callable[[Columns], None],
+    columns_of_frame: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
     dicts = [record for record in head if isinstance(record, Mapping)]
-    keep, text = names.keep, "text"
-    doc_id: str | None = "id"
+    columns = Columns("text", "id", ())
     if dicts:
-        _check_keys(dicts, names.text, names.doc_id)
-        columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=names.text, doc_id=names.doc_id)
-        names.chosen(columns)
-        text, doc_id = columns.text, columns.id
+        _check_keys(dicts, text, doc_id)
+        columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
+        chosen(columns)
     keep_name = None if keep is None else keep.name
-    check_unique(TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": keep_name}, names.every)
+    used = {"text": columns.text, "id": columns.id, "keep": keep_name}
+    check_unique(TABLE_IN_MEMORY, used, columns_of_frame)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(head, f"an iterable of {type(first).__name__}")
@@ -238,7 +243,7 @@ def _read_records(head: list[object], stream: Iterator[object], names: _Names) -
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
     rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=_BATCH_ROWS)
     yield from rows.batches(
-        _row(number, record, text, doc_id, keep_name) for number, record in enumerate(chain(head, stream), start=1)
+        _row(number, record, columns.text, columns.id, keep_name) for number, record in enumerate(records, start=1)
     )
 
 

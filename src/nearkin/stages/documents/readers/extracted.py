@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.members import InnerDocument, MemberIds, Origin
+from nearkin.stages.documents.faults import problem_of
+from nearkin.stages.documents.members import MemberIds, Origin
 from nearkin.stages.documents.reader import Reader
 from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import too_long
@@ -21,57 +21,38 @@ if TYPE_CHECKING:
 _BATCH_DOCUMENTS = 2048
 
 
-class MembersReader(Reader):
-    """A file that may contain several documents, each with its own id and parent."""
-
-    def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents, always in the same order, containers first."""
-        raise NotImplementedError
-
-    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches; a document's line is its number in the file."""
-        rows = RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS)
-        yield from rows.batches(
-            Row(number, inner.doc_id, inner.text, inner.problem, parent=inner.parent, origin=inner.origin)
-            for number, inner in enumerate(self.whole_documents(opened), 1)
-        )
-
-    def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a too long text is a problem, as is a truncated file, or one without any document."""
-        name, longest, n_documents = opened.source.name, opened.source.max_document_bytes, 0
-        try:
-            for document in self.documents(opened):
-                n_documents += 1
-                if (n_bytes := len(document.text or b"")) > longest:
-                    document = replace(document, text=None, problem=str(too_long(n_bytes, longest)))
-                yield document
-        except StreamFault as fault:
-            doc_id = MemberIds().of(name, None, n_documents + 1) if n_documents else name
-            yield InnerDocument(doc_id, name if n_documents else None, problem=problem_of("damaged", str(fault)))
-            return
-        if not n_documents:
-            yield InnerDocument(name, problem="empty: it contains no document")
-
-
-class Extracted(MembersReader):
-    """Any document; its content decides the kind."""
+class Extracted(Reader):
+    """Any document, which may have others inside, each with its own id and parent; its content decides the kind."""
 
     kind: ClassVar[str | None] = None
     """Kind of every file in this format; None: by its content."""
 
-    def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents of a file; see `MembersReader`."""
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches; a document's line is its number in the file."""
+        yield from RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS).batches(self._rows(opened))
+
+    def documents(self, opened: OpenedSource) -> Iterator[Row]:
+        """Yield the documents of a file, always in the same order, containers first; their lines do not count."""
         source = opened.source
-        yield from as_documents(
-            source.name, self._nodes(source, opened.source.encoding) if opened.nodes is None else opened.nodes
-        )
+        yield from as_documents(source.name, self._nodes(source) if opened.nodes is None else opened.nodes)
         opened.progress(source.size_bytes)
 
-    def _nodes(self, source: Source, encoding: str) -> Iterator[ExtractedNode]:
+    def _rows(self, opened: OpenedSource) -> Iterator[Row]:
+        """Yield the documents; a too long text is a problem, as is a file without any document."""
+        name, longest, number = opened.source.name, opened.source.max_document_bytes, 0
+        for number, row in enumerate(self.documents(opened), 1):
+            if (n_bytes := len(row.text or b"")) > longest:
+                yield row._replace(line=number, text=None, problem=too_long(n_bytes, longest))
+            else:
+                yield row._replace(line=number)
+        if not number:
+            yield Row(1, name, problem="empty: it contains no document")
+
+    def _nodes(self, source: Source) -> Iterator[ExtractedNode]:
         from nearkin.stages.documents.extraction.nodes import ExtractionRequest
         from nearkin.stages.documents.extraction.pool import ExtractionPool
 
-        request = ExtractionRequest(name=source.name, kind=self.kind, encoding=encoding)
+        request = ExtractionRequest(name=source.name, kind=self.kind, encoding=source.encoding)
         with ExtractionPool(1, source.limits, source.ocr) as pool:
             yield from pool.submit(request, source.path).nodes()
 
@@ -88,7 +69,7 @@ class Eml(Extracted):
     kind = "eml"
 
 
-def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDocument]:
+def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[Row]:
     """Yield the documents of a file, without archives and mailboxes; an empty one of these is an exception."""
     ids = MemberIds()
     places: dict[int, tuple[str, str | None]] = {}
@@ -104,11 +85,10 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
         if not node.is_container:
             origin = node.origin if family is None else replace(node.origin, family=family)
             problem = _problem_of(node.origin) if node.text is None else None
-            yield InnerDocument(doc_id, parent, node.text, problem, origin)
+            yield Row(number, doc_id, node.text, problem, parent=parent, origin=origin)
     if empty is not None:
-        sentence = "it contains no document"
-        origin = replace(empty.origin, exception="empty", sentence=sentence)
-        yield InnerDocument(name, problem=_problem_of(origin), origin=origin)
+        origin = replace(empty.origin, exception="empty", sentence="it contains no document")
+        yield Row(0, name, problem=_problem_of(origin), origin=origin)
 
 
 def _problem_of(origin: Origin) -> str | None:

@@ -24,17 +24,17 @@ from extraction_files import extracted, extracted_once, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.pool import ExtractionPool, check_sandbox
-from nearkin.stages.documents.members import InnerDocument
+from nearkin.stages.documents.rows import Row
 
 GOOD = make.docx(["It was a dark and stormy night."])
 MIB = 1 << 20
 
 
-def exceptions_of(found: dict[str, InnerDocument]) -> dict[str, str | None]:
+def exceptions_of(found: dict[str, Row]) -> dict[str, str | None]:
     return {doc_id: None if one.origin is None else one.origin.exception for doc_id, one in found.items()}
 
 
-def one_bad(pool: ExtractionPool, folder: Path, name: str, content: bytes) -> InnerDocument:
+def one_bad(pool: ExtractionPool, folder: Path, name: str, content: bytes) -> Row:
     """The first document of a hostile file, when the file after it was read as ever."""
     found = extracted(pool, written(folder, {name: content, "good.docx": GOOD}))
     assert text_of(found.pop("good.docx")) == "It was a dark and stormy night."
