@@ -13,8 +13,7 @@ from nearkin.errors import DocumentError, SourceError
 from nearkin.paths import without_password
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
-from nearkin.stages.documents.preparing import PREPARED_SCHEMA, prepare
+from nearkin.stages.documents.normalisation import AS_IT_CAME, PREPARED_SCHEMA, Normalisation, prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source

@@ -25,8 +25,8 @@ from nearkin.manifests.pairs import SideFacts
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
-from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Silent
+from nearkin.runs.spool import GrowingArray
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.pairing import collecting
 from nearkin.workflows.pairing import searching as searching_here

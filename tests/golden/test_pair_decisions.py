@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from nearkin.runs.files import write_checked_json
-from nearkin.runs.finished import MANIFEST, digest_of
+from nearkin.runs.run import MANIFEST, digest_of
 from nearkin.workflows.pairing.pairs_of_run import DECISIONS, DecisionsOfRun, PairDecision, StoredPairDecisions
 
 GOLDEN = Path(__file__).parent / "v1" / DECISIONS

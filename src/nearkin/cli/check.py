@@ -72,7 +72,7 @@ def check(job: CheckCommand) -> None:
 
         checked = check_by_server(job, job.server, options)
     else:
-        from nearkin.workflows.reading.one_text import read_one_document
+        from nearkin.workflows.reading.request import read_one_document
 
         document = read_one_document(job.checked_file, job.encoding, job.rules(), with_inside=True)
         name, is_empty = document.doc_id if job.doc_id is None else job.doc_id, not document.text.strip()
@@ -161,7 +161,7 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    from nearkin.stages.documents.head import standard_input
+    from nearkin.stages.documents.reader import standard_input
 
     if file == _STDOUT:
         yield standard_input()

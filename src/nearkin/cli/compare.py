@@ -181,7 +181,7 @@ class _ComparedText:
 
     @classmethod
     def of_file(cls, file: Path, encoding: str) -> _ComparedText:
-        from nearkin.workflows.reading.one_text import read_one_document
+        from nearkin.workflows.reading.request import read_one_document
 
         read = read_one_document(file, encoding)
         return cls(str(file), read.text, {"file": str(file), "missing": read.missing}, read.missing)

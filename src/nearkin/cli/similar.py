@@ -78,7 +78,7 @@ def similar(job: SimilarCommand) -> None:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
     text, missing = job.text, None
     if job.file is not None:
-        from nearkin.workflows.reading.one_text import read_one_document
+        from nearkin.workflows.reading.request import read_one_document
 
         document = read_one_document(job.file, job.encoding, job.rules())
         text, missing = document.text, document.missing

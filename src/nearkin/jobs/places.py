@@ -17,10 +17,9 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.paths import path_of
-from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
 from nearkin.runs.result_file import check_free
-from nearkin.runs.run import RESUME_HINT
+from nearkin.runs.run import RESUME_HINT, read_results
 from nearkin.tabular import Tabular, table_names
 
 Where = str | os.PathLike[str]

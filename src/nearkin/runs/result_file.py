@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
 from nearkin.paths import check_output, check_outside_collections, check_own_format, is_one_of, on_disk, printable
-from nearkin.runs.finished import WORK, manifest_if_any
+from nearkin.runs.run import WORK, manifest_if_any
 
 _INPUTS = ("inputs", "against", "source", "left", "right", "table")
 """Keys of a manifest that lead to the files that the run read."""

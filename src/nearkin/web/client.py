@@ -140,7 +140,7 @@ def check_by_server(job: CheckCommand, server: str, options: CheckOptions) -> Ch
 
 
 def _content(file: Path) -> bytes:
-    from nearkin.stages.documents.head import standard_input
+    from nearkin.stages.documents.reader import standard_input
 
     try:
         return standard_input().read() if str(file) == "-" else file.read_bytes()

@@ -16,7 +16,7 @@ from nearkin.collection.listing.exceptions import StoredException
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.members import SENT, UNKNOWN_FILE, KnownFile, printable_id
 from nearkin.tabular import AnswerRecord
-from nearkin.workflows.reading.one_text import OneDocument, read_one_document
+from nearkin.workflows.reading.request import OneDocument, read_one_document
 
 _MAX_NAME = 200
 Key = TypeVar("Key")

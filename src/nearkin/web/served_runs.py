@@ -13,7 +13,7 @@ from nearkin.errors import RunError, UnknownDocumentError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.paths import printable
-from nearkin.runs.finished import MANIFEST, read_results
+from nearkin.runs.run import MANIFEST, read_results
 from nearkin.workflows.auditing.audit import AUDITED, RUNS, what_holds
 from nearkin.workflows.pairing.pairs_of_run import PairsOfRun
 

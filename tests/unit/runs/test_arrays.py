@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nearkin.errors import RunError
-from nearkin.runs.arrays import GrowingArray, mapped_array
+from nearkin.runs.spool import GrowingArray, mapped_array
 
 
 @pytest.mark.parametrize("numbers", [[], [1, 2]])

@@ -8,8 +8,7 @@ import pytest
 
 from nearkin.errors import RunError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.finished import manifest_if_any, read_manifest, read_results
-from nearkin.runs.run import JobRun
+from nearkin.runs.run import JobRun, manifest_if_any, read_manifest, read_results
 
 
 def finished(place: Path) -> Path:

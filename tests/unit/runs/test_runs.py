@@ -12,12 +12,10 @@ import pytest
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.runs.files import published, write_checked_json
-from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Meter, Silent
-from nearkin.runs.run import JobRun
-from nearkin.runs.spool import Spool, gathered, texts_of
+from nearkin.runs.run import JobRun, read_results
+from nearkin.runs.spool import Spool, gathered, load_arrays, save_arrays, texts_of
 
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
 

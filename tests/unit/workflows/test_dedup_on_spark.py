@@ -21,8 +21,8 @@ from nearkin.workflows.dedup.on_spark import job as task_module
 from nearkin.workflows.dedup.on_spark.job import read_input
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.identity import digested, seen
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks
+from nearkin.workflows.reading.rereading import digested, seen
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 

@@ -21,8 +21,7 @@ from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
-from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
+from nearkin.stages.documents.normalisation import AS_IT_CAME, ORIGIN, PARENT, prepare
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_name
 

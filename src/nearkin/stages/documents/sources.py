@@ -17,7 +17,7 @@ from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
-from nearkin.stages.documents.head import Head, head_of_file, sniffed, unreadable
+from nearkin.stages.documents.reader import Head, head_of_file, sniffed, unreadable
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression

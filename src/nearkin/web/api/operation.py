@@ -18,7 +18,7 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.tabular import FLAT, json_names
 from nearkin.web.sent_files import SentFile
-from nearkin.workflows.reading.one_text import OneDocument
+from nearkin.workflows.reading.request import OneDocument
 
 ROOT = "/api/v1"
 Method = Literal["GET", "PUT", "POST", "DELETE"]

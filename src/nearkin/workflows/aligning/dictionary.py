@@ -13,7 +13,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.faults import StreamFault, truncated_input
-from nearkin.stages.documents.head import opened_text
+from nearkin.stages.documents.reader import opened_text
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible
 from nearkin.stages.documents.rules import OnError, ReadingRules

@@ -17,11 +17,11 @@ from nearkin.stages.documents.columns import check_unique, listed_columns, missi
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, WITH_COLUMNS
-from nearkin.stages.documents.head import head_of_file, opened_text
-from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.reader import head_of_file, opened_text, read_batches
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible, without_illegible
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.tmx import TmxReader
 

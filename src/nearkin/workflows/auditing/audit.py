@@ -15,8 +15,8 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import SIDES, PairsManifest, SideRecord, TableRecord
 from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64
-from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable

@@ -29,7 +29,7 @@ from nearkin.planning.evaluation import (
     thinned,
 )
 from nearkin.records import F64, I64
-from nearkin.runs.finished import damage_of, read_results
+from nearkin.runs.run import damage_of, read_results
 from nearkin.stages.documents.arrays import holds_characters
 from nearkin.stages.documents.rows import ids_of_table
 from nearkin.stages.verification.measures import MEASURES

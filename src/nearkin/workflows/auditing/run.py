@@ -19,14 +19,13 @@ from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U64, ShingleSets
 from nearkin.reports.quantities import criterion_text
-from nearkin.runs.finished import damage_of, damage_of_options, damaged_run
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.preparing import prepare
+from nearkin.runs.run import damage_of, damage_of_options, damaged_run
+from nearkin.stages.documents.normalisation import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.stretches import keys_of
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
-from nearkin.workflows.reading.identity import changed
-from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, Reread, reread
+from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, Reread, changed, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Shingles of sampled documents in memory; for a larger sample the input is read once per part."""

@@ -14,8 +14,7 @@ from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckO
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, SourceError
 from nearkin.stages.documents.faults import reason_of
-from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.normalisation import AS_IT_CAME, prepare
 from nearkin.stages.documents.readers.jsonl import JsonLines
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, STOPPED, ReadingRules, too_long
 from nearkin.stages.documents.source import OpenedSource, Source

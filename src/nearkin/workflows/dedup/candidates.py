@@ -13,8 +13,7 @@ from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, SamplingPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import Arrays, load_arrays, save_arrays
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Arrays, Chunk, load_arrays, save_arrays
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.exhaustive import LeadKeys, is_new_entry
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes

@@ -17,7 +17,7 @@ from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents import preparing
+from nearkin.stages.documents import normalisation
 
 MAX_DOCUMENTS = 2**32 - 2
 """Rows are 32-bit numbers, the last of which means none."""
@@ -129,7 +129,7 @@ def facts_of(chunk: Chunk) -> Facts:
     is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
     is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
     empty: int | U8 = EMPTY
-    for name, status in ((preparing.ONLY_NUMBERS, ONLY_NUMBERS), (preparing.ONLY_IGNORED, ONLY_IGNORED)):
+    for name, status in ((normalisation.ONLY_NUMBERS, ONLY_NUMBERS), (normalisation.ONLY_IGNORED, ONLY_IGNORED)):
         if name in batch.schema.names:
             empty = np.where(batch[name].to_numpy(zero_copy_only=False), status, empty).astype(np.uint8)
     return Facts(

@@ -24,20 +24,20 @@ from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_columns, check_carry, write_kept_corpus
 from nearkin.workflows.dedup.tables import write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.exceptions import (
-    EXCEPTIONS_FILE,
-    exception_lines,
-    exceptions_of_collections,
-    write_exceptions,
-)
-from nearkin.workflows.reading.identity import (
+from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import (
     check_unchanged,
     digested_sides,
     fingerprint_of,
     input_file,
 )
-from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
-from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import (
+    EXCEPTIONS_FILE,
+    exception_lines,
+    exceptions_of_collections,
+    write_exceptions,
+)
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:

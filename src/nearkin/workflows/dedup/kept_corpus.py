@@ -28,7 +28,7 @@ from nearkin.stages.documents.columns import check_unique, has_column, missing_c
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
-from nearkin.stages.documents.head import unreadable
+from nearkin.stages.documents.reader import unreadable
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import sample_of
@@ -204,7 +204,7 @@ def _copy(
         raise unreadable(source.name, error) from error
     with opened as raw, published(target) as aside, open(aside, "wb") as file:
         try:
-            to_copy = OpenedSource(source=source, raw=cast(BinaryIO, raw), progress=progress.advance, added=added)
+            to_copy = OpenedSource(source=source, raw=cast("BinaryIO", raw), progress=progress.advance, added=added)
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
             has_text = mask if added is None else added.has_text[: len(mask)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Groups, Matches
-from nearkin.stages.documents import preparing
+from nearkin.stages.documents.normalisation import NUMBERS_COLUMN
 from nearkin.stages.grouping import group
 from nearkin.stages.verification.what_differs import NOTHING, NUMBERS, UNKNOWN
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
@@ -121,7 +121,7 @@ def ignored_numbers(corpus: Corpus, options: DedupOptions) -> U64 | None:
     """Return a hash of the numbers of each document if numbers are ignored."""
     if not options.normalise.ignored.numbers or not len(corpus):
         return None
-    hashes: U64 = np.concatenate([chunk.column(preparing.NUMBERS).to_numpy() for chunk in corpus.chunks])
+    hashes: U64 = np.concatenate([chunk.column(NUMBERS_COLUMN).to_numpy() for chunk in corpus.chunks])
     return hashes
 
 

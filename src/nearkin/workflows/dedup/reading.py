@@ -13,7 +13,7 @@ from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import make_work_folder, read_work_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
-from nearkin.stages.documents.preparing import prepare, visible_lengths
+from nearkin.stages.documents.normalisation import prepare, visible_lengths
 from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import restored

@@ -23,9 +23,8 @@ from nearkin.paths import on_disk
 from nearkin.planning.search import missed
 from nearkin.records import U64, Bool, Matches
 from nearkin.runs.files import published
-from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import JobRun
+from nearkin.runs.run import JobRun, damage_of, damage_of_options, damaged_run, read_results
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
@@ -49,10 +48,9 @@ from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_overlay_of_run, write_tables
 from nearkin.workflows.dedup.whole_families import with_whole_families
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
-from nearkin.workflows.reading.identity import check_unchanged
 from nearkin.workflows.reading.inputs import places_of_files
-from nearkin.workflows.reading.rereading import reread
+from nearkin.workflows.reading.rereading import check_unchanged, reread
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
 from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"

@@ -46,7 +46,7 @@ from nearkin.workflows.dedup.outcome import (
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.whole_families import with_families
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, ExceptionRow
 
 _N_SAMPLES = 12
 _N_CANDIDATES = 1_000

@@ -18,14 +18,13 @@ from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.faults import is_beside, is_rest_missing, reason_of, sentence_of, truncated_input
 from nearkin.stages.documents.members import BETWEEN, is_ocr
-from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.stages.documents.normalisation import ORIGIN, PARENT
 from nearkin.stages.documents.rows import IdKind, given_ids
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
-from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in, named
-from nearkin.workflows.reading.texts import renamed
+from nearkin.workflows.reading.texts import ExceptionRow, exceptions_in, named, renamed
 
 FIELDS = (
     pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),

@@ -15,10 +15,9 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import Sealing
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import array_in, kept_arrays, load_arrays, mapped_array, mapped_batch, save_arrays
 from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_checked_json, writing
 from nearkin.runs.progress import Meter
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Chunk, array_in, kept_arrays, load_arrays, mapped_array, mapped_batch, save_arrays
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sort_entries, sorted_distinct
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus

@@ -17,12 +17,11 @@ from nearkin.formats.sealed import sealed_length
 from nearkin.kernels.grouping import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
-from nearkin.runs.arrays import GrowingArray, kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
-from nearkin.runs.spool import Chunk, texts_of
+from nearkin.runs.spool import Chunk, GrowingArray, kept_arrays, texts_of
 from nearkin.stages.differences.particulars import without_names
-from nearkin.stages.documents.preparing import CASED
+from nearkin.stages.documents.normalisation import CASED
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.form_fields import MIN_TEXTS, Fields, Steps, sample_of_groups
 from nearkin.stages.verification.overlap import verify

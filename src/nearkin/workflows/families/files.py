@@ -19,17 +19,15 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool, gathered
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import COPY, N_SHOWN, MemberComparison, compare
-from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.normalisation import AS_IT_CAME, prepare
 from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import RunResult, dedup_files
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
 from nearkin.workflows.families.tables import PageKin, render_page, write_families
-from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import Reread
+from nearkin.workflows.reading.rereading import Reread, changed_while_read
 from nearkin.workflows.resources import Resources
 
 

@@ -30,16 +30,15 @@ from nearkin.stages.documents.members import NO_TEXT, is_ocr, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.row_places import extraction_counts
 from nearkin.workflows.families.tables import PageKin, render_page, write_families
-from nearkin.workflows.reading.exceptions import (
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import input_file, seen, source_of_collection
+from nearkin.workflows.reading.texts import (
     EXCEPTIONS_FILE,
     ExceptionRow,
     exception_lines,
     listed_exception,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import input_file, seen
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import source_of_collection
 from nearkin.workflows.resources import Resources
 
 _N_CLAUSES, _MAX_OF_CLAUSE = 5, 300

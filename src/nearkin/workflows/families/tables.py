@@ -18,7 +18,7 @@ from nearkin.runs.tables import write_rows
 from nearkin.stages.differences.relations import COPY, RELATIONS, RULES
 from nearkin.wording import reveal, share_text
 from nearkin.workflows.dedup.reporting import first_exceptions
-from nearkin.workflows.reading.exceptions import ExceptionRow
+from nearkin.workflows.reading.texts import ExceptionRow
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:

@@ -13,14 +13,14 @@ from nearkin import nouns
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
-from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Progress
+from nearkin.runs.spool import GrowingArray
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.reading.identity import check_unchanged, seen
+from nearkin.workflows.reading.rereading import check_unchanged, seen
 from nearkin.workflows.reading.texts import FACTS, RawBatch, Texts, check_readable, with_distinct_names
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]

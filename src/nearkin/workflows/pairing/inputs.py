@@ -19,7 +19,7 @@ from nearkin.records import TextWords
 from nearkin.runs.progress import LabelledProgress, Meter, Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.source import Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage

@@ -34,7 +34,7 @@ from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.stages.documents.interwiki import interwiki_links
+from nearkin.stages.documents.readers.wikipedia import interwiki_links
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, collect
@@ -51,12 +51,11 @@ from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, cosines_of, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file, input_files
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import check_unchanged, digested_sides, fingerprint_of, input_file, input_files
 from nearkin.workflows.reading.sheets import read_sheet
-from nearkin.workflows.reading.texts import Texts, damaged_files
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, Texts, damaged_files, write_exceptions
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:

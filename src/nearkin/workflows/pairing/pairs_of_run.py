@@ -22,8 +22,8 @@ from nearkin.manifests.stored import Stored
 from nearkin.records import F64, I64, U64
 from nearkin.reports.pairs import TermRow
 from nearkin.runs.files import locked, read_checked_json, write_checked_json
-from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent
+from nearkin.runs.run import MANIFEST, digest_of
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
 from nearkin.workflows.reading.rereading import Reread, reread

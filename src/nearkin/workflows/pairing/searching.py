@@ -16,8 +16,8 @@ from nearkin.errors import ParameterError, ResumeError
 from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, products
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
-from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.runs.progress import Meter, Progress
+from nearkin.runs.spool import load_arrays, save_arrays
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 from nearkin.stages.search.stretches import Stretches, keys_of, n_pieces_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors

@@ -19,8 +19,8 @@ from nearkin.manifests.pairs import SideFacts
 from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, TermCounts, WeightedVectors
-from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter
+from nearkin.runs.spool import GrowingArray
 from nearkin.stages.features.vocabulary import BM25, hashes_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.translation.projection import WAYS, WordProjection

@@ -19,11 +19,10 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.options.families import PassageDelivery, PassageOptions
 from nearkin.paths import STDIN
 from nearkin.records import I64
-from nearkin.runs.arrays import array_in, mapped_batch, save_arrays
 from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.spool import SPOOL, Spool, array_in, mapped_batch, save_arrays
 from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.stages.passages.windows import BYTES_A_WINDOW, Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, survey
@@ -53,11 +52,10 @@ from nearkin.workflows.passages.tables import (
     write_documents,
     write_passages,
 )
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
-from nearkin.workflows.reading.texts import damaged_files
+from nearkin.workflows.reading.rereading import check_unchanged, digested_sides, fingerprint_of, input_file
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, damaged_files, exception_lines, write_exceptions
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.families import PassageOptions
-from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Chunk, load_arrays, save_arrays
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.job import spooled
 from nearkin.workflows.dedup.on_spark.partitions import Partitions

@@ -25,7 +25,7 @@ from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.annotating import Shortened
 from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.ignoring import WORDS
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.source import Source
 from nearkin.stages.passages.windows import Windows
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
 from nearkin.workflows.dedup.kept_corpus import (

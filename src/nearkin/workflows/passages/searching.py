@@ -22,9 +22,8 @@ from nearkin.kernels.split_words import locate_words
 from nearkin.options.families import PassageOptions
 from nearkin.records import I64, U8, U32, U64, Bool
 from nearkin.reports.quantities import size_text
-from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Chunk, GrowingArray
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.passages.windows import Windows
@@ -144,7 +143,7 @@ class KeyPartitions:
     def repeated(self) -> Iterator[tuple[I64, Bool]]:
         """Yield the places of keys that stand at several, those of a key together; and where one begins."""
         for of_keys, of_places in self._parts:
-            stored, places = cast(U64, of_keys.mapped()), cast(I64, of_places.mapped())
+            stored, places = cast("U64", of_keys.mapped()), cast("I64", of_places.mapped())
             keys, rows = sort_by_key(stored, np.arange(len(stored), dtype=np.uint32))
             begins = np.ones(len(keys), np.bool_)
             begins[1:] = keys[1:] != keys[:-1]
@@ -267,7 +266,7 @@ def find_windows(
             first[numbers], counts[numbers] = np.repeat(numbers[at], sizes), 0
             counts[numbers[at]] = sizes
         windows = Windows(
-            length=length, starts=words.starts, places=cast(I64, mapped_places.mapped()), first=first, counts=counts
+            length=length, starts=words.starts, places=cast("I64", mapped_places.mapped()), first=first, counts=counts
         )
     with meter.stage("verify", 0, "steps"):
         return windows.verified(words.data, words.offsets)

@@ -18,7 +18,7 @@ from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.head import head_of_file, unreadable
+from nearkin.stages.documents.reader import head_of_file, unreadable
 from nearkin.stages.documents.readers.load_file import (
     Dialect,
     columns_of,

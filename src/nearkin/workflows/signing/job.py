@@ -21,17 +21,15 @@ from nearkin.runs.result_file import refuse_input
 from nearkin.stages.documents.source import Source
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
-from nearkin.workflows.reading.exceptions import (
-    EXCEPTIONS_FILE,
-    write_exceptions,
-)
-from nearkin.workflows.reading.identity import check_unchanged, input_files, seen
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import check_unchanged, input_files, seen
 from nearkin.workflows.reading.texts import (
+    EXCEPTIONS_FILE,
     Texts,
     check_readable,
     damaged_files,
+    write_exceptions,
 )
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (

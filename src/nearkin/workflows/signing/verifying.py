@@ -13,8 +13,7 @@ from nearkin.nouns import one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.reports.quantities import criterion_text
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.normalisation import Normalisation, prepare
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify

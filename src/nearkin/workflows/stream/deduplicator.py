@@ -35,9 +35,8 @@ from nearkin.nouns import counted
 from nearkin.paths import check_output, check_outside_collections, path_of, why
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_batch
-from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation
-from nearkin.stages.documents.preparing import digests
+from nearkin.runs.spool import Arrays, array_in, as_batch, mapped_batch, save_batch
+from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation, digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash

@@ -46,15 +46,13 @@ from nearkin.stages.documents.mail.threads import (
     thread_mails,
 )
 from nearkin.stages.documents.members import MailHeaders, Origin
-from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.preparing import ORIGIN
+from nearkin.stages.documents.normalisation import AS_IT_CAME, ORIGIN
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Origins, extraction_counts, find_origins
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, input_file, seen, with_digests
 from nearkin.workflows.reading.inputs import inputs_of
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.texts import Texts, check_readable
+from nearkin.workflows.reading.rereading import check_unchanged, input_file, seen, with_digests
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, Texts, check_readable, exception_lines, write_exceptions
 from nearkin.workflows.resources import Resources
 
 COMMAND = "threads"

@@ -11,7 +11,7 @@ import pytest
 from docs.pages import ROOT
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, Format, has_columns, names_with_hints
-from nearkin.stages.documents.head import Head, sniffed
+from nearkin.stages.documents.reader import Head, sniffed
 
 PAGE = (ROOT / "docs/guides/reading.md").read_text(encoding="utf-8")
 every_format = pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)

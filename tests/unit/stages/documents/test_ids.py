@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.normalisation import Normalisation, prepare
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rows import IdKind, given_ids
 from nearkin.stages.documents.sources import Source

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.ignoring import Ignored
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, prepare
+from nearkin.stages.documents.normalisation import ONLY_IGNORED, ONLY_NUMBERS, Normalisation, prepare
 from nearkin.stages.documents.rows import Row, RowList
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "confidential", "mail", "Ünïcode", "7", "12", "b2"]), max_size=12)

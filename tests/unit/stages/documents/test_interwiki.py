@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.interwiki import interwiki_links
+from nearkin.stages.documents.readers.wikipedia import interwiki_links
 from wikipedia_dumps import PROSE, dump, old_page, page
 
 HEAD = """\

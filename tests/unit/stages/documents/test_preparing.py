@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import visible_lengths
+from nearkin.stages.documents.normalisation import Normalisation, visible_lengths
 
 SPACE = Normalisation.parse("space")
 TEXTS = st.lists(

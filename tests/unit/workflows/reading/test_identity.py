@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.identity import check_unchanged, digested, seen
+from nearkin.workflows.reading.rereading import check_unchanged, digested, seen
 
 
 def source_at(path) -> Source:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from nearkin.stages.documents.rows import IdKind
-from nearkin.workflows.reading.exceptions import ExceptionRow, named
-from nearkin.workflows.reading.texts import with_distinct_names
+from nearkin.workflows.reading.texts import ExceptionRow, named, with_distinct_names
 
 
 def exception(row: int | None, doc_id: str, given_id: str | None) -> ExceptionRow:

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.workflows.reading.one_text import read_one_document
+from nearkin.workflows.reading.request import read_one_document
 
 TEXT = " ".join(f"word{i}" for i in range(20_000))
 """More than a pipe holds."""

@@ -25,9 +25,8 @@ from nearkin.stages.documents.columns import (
 )
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.reader import RowMask, StreamReader
+from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head, RowMask, StreamReader, head_of_stream
 from nearkin.stages.documents.readers.lines import (
     FieldSplitter,
     Records,

@@ -25,9 +25,8 @@ from nearkin.stages.documents.columns import (
 )
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.reader import Reader
+from nearkin.stages.documents.reader import Head, Reader
 from nearkin.stages.documents.rows import IdType, documents_batch, ids_from_python, ids_of_table
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source

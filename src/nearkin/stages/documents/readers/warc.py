@@ -19,9 +19,8 @@ from nearkin.stages.documents.encodings import looks_binary
 from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.faults import RecordFault, StreamFault
-from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.members import NO_TEXT
-from nearkin.stages.documents.reader import StreamReader
+from nearkin.stages.documents.reader import Head, StreamReader
 from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
@@ -102,7 +101,7 @@ def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool
     last: _Document | None = None
     try:
         for number, record in enumerate(
-            ArchiveIterator(cast(BinaryIO, file), auto_decode="none", stream_detect=False), 1
+            ArchiveIterator(cast("BinaryIO", file), auto_decode="none", stream_detect=False), 1
         ):
             if last is not None:
                 yield last

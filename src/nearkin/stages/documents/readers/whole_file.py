@@ -75,7 +75,7 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
         source = Source(
             path=path, name=path, format="file", size_bytes=size_bytes, max_document_bytes=max_bytes, encoding=encoding
         )
-        text, mark = whole_text(OpenedSource(source=source, raw=cast(BinaryIO, raw)), takes_markup=True)
+        text, mark = whole_text(OpenedSource(source=source, raw=cast("BinaryIO", raw)), takes_markup=True)
     if (fault := encodings.why_not_utf8(text, encoding, mark)) is not None:
         raise fault
     return text

@@ -17,9 +17,8 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.formats.parquet import open_table
 from nearkin.options.dedup import DedupOptions
-from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.progress import Meter
-from nearkin.runs.spool import SPOOL, Spool, gathered
+from nearkin.runs.spool import SPOOL, Spool, gathered, mapped_batch, save_batch
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS

@@ -18,10 +18,9 @@ from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
-from nearkin.runs.arrays import mapped_batch, save_array, saved_array
 from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Meter, Progress
-from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.spool import SPOOL, Spool, mapped_batch, save_array, saved_array
 from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.exhaustive import LeadKeys, bits_of

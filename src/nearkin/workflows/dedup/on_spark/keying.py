@@ -13,8 +13,7 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import Arrays, load_arrays, save_arrays, saved_array
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Arrays, Chunk, load_arrays, save_arrays, saved_array
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys

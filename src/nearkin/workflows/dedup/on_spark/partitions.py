@@ -11,8 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Attached, Block, Layout
 from nearkin.errors import RunError
 from nearkin.records import I64, U8, U32
-from nearkin.runs.arrays import Arrays, kept_arrays, load_arrays, save_arrays
-from nearkin.runs.spool import SPOOL, Chunk, Spool
+from nearkin.runs.spool import SPOOL, Arrays, Chunk, Spool, kept_arrays, load_arrays, save_arrays
 from nearkin.workflows.dedup.corpus import Corpus, check_not_too_many
 
 MAX_PARTITION_BYTES, MIN_PARTITION_BYTES = 192 << 20, 16 << 20

@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U32, U64, Candidates, Matches
-from nearkin.runs.arrays import load_arrays, save_arrays
+from nearkin.runs.spool import load_arrays, save_arrays
 from nearkin.stages.verification.overlap import verify
 from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, texts_at

@@ -23,9 +23,9 @@ from nearkin.manifests.pairs import SIDES
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I32, TermCounts, WeightedVectors
-from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array, save_arrays, saved_array
 from nearkin.runs.files import published, published_together, writing
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.spool import PartFiles, load_arrays, mapped_array, save_array, save_arrays, saved_array
 from nearkin.runs.tables import published_table
 from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -51,7 +51,6 @@ from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.pairing.vectors import GrowingVectors, PairVectors, ToWeigh, Weighing
-from nearkin.workflows.reading.identity import seen
 from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource
 from nearkin.workflows.reading.on_spark.tasks import (
     Notes,
@@ -64,6 +63,7 @@ from nearkin.workflows.reading.on_spark.tasks import (
     task_blocks,
 )
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import seen
 from nearkin.workflows.reading.texts import FACTS, Texts
 from nearkin.workflows.resources import Resources
 

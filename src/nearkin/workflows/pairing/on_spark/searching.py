@@ -15,7 +15,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U32, U64, WeightedVectors
-from nearkin.runs.arrays import PartFiles
+from nearkin.runs.spool import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import Stretches, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Column, Layout
 from nearkin.manifests.pairs import SIDES, SideFacts
 from nearkin.records import I64, WeightedVectors
-from nearkin.runs.arrays import mapped_array, mapped_batch, save_array, save_batch, saved_array
+from nearkin.runs.spool import mapped_array, mapped_batch, save_array, save_batch, saved_array
 from nearkin.workflows.pairing.vectors import PairVectors, vector_place
 
 

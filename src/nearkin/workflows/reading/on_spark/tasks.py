@@ -22,12 +22,11 @@ from nearkin.runs.files import remove_unpublished
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.source import Source
 from nearkin.wording import restored
-from nearkin.workflows.reading.exceptions import ExceptionRow
-from nearkin.workflows.reading.identity import digested, seen
 from nearkin.workflows.reading.inputs import Input, StoredSource, inputs_of
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.rereading import digested, seen
+from nearkin.workflows.reading.texts import ExceptionRow, Texts
 
 if TYPE_CHECKING:
     from pathlib import Path
