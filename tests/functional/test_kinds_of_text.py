@@ -94,7 +94,16 @@ def test_invoices_of_a_large_group_are_kept_apart():
     ("one", "other", "differs"),
     [("balance -500", "balance 500", "numbers"), ("balance -500", "balance 500 thank you", "words and numbers"),
      ("ill? ■ yes □ no", "ill? □ yes ■ no please", "words and numbers"), ("pay ५००", "pay ७००", "numbers"),
-     ("pay 500", "pay 500 please", "passage added")],
+     ("pay 500", "pay 500 please", "passage added"),
+     ("10⁵ litres", "105 litres", "numbers"), ("m² 2", "m2 2", "numbers"),
+     ("H₂O", "H2O", "numbers"),
+     ("ill? YES / no", "ill? yes / NO", "numbers"), ("FEMALE/male", "Female/MALE", "numbers"),
+     ("ДА/нет", "да/НЕТ", "numbers"), ("due 5 січня", "due 5 лютого", "numbers"),
+     ("due 5 stycznia", "due 5 lutego", "numbers"), ("5 Ιανουάριος", "5 Μάρτιος", "numbers"),
+     ("5. maaliskuuta", "5. kesäkuuta", "numbers"), ("5 Mayıs", "5 Kasım", "numbers"),
+     ("ill yes well no", "ill no well yes", "words and numbers"), ("krank: nein", "krank: ja", "words and numbers"),
+     ("asked yes no yes yes", "asked yes yes no yes", "numbers"), ("TERMS", "Terms", "nothing"),
+     ("A/B test", "a/b test", "nothing")],
 )  # fmt: skip
 def test_what_differs_is_said_of_signs_and_digits(one, other, differs):
     pairs = nearkin.dedup([f"{PAGES[0]} {one}", f"{PAGES[0]} {other}"], threshold=0.5).pairs

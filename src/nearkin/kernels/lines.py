@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nearkin.kernels.characters import INERT, WORD, character_classes, character_forms
 from nearkin.kernels.choosing import frozen, loops
 
-HYPHEN, NUMBERS, BATES = 1, 2, 4
+HYPHEN, NUMBERS, BATES, HIDDEN = 1, 2, 4, 8
 """Bits of `line_flags`."""
 
 
@@ -21,7 +21,8 @@ def line_flags(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     -------
     flags : uint8 array, shape (n_documents,)
         HYPHEN: a line may end in a hyphen. NUMBERS: two of five lines begin or end with numbers that follow one
-        another. BATES: two lines may be Bates numbers.
+        another. BATES: two lines may be Bates numbers. HIDDEN: a character may be a raised digit, or a word in
+        capitals stand beside a slash.
     """
     flags = np.empty(len(offsets) - 1, np.uint8)
     loops("lines", int(offsets[-1] - offsets[0])).flag_many(*frozen(data, offsets), flags)

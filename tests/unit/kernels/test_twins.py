@@ -84,8 +84,9 @@ PIECES = [
     "\f",
 ]
 MARKS = ["\u00ad\n", "\u00ad", "¬\n", "\u2010\n", "2 ", "3 ", "  2", "ABC0001\n", "A 0001 \n", "12345", "02"]
+HIDDEN = ["²", "₂", "°", "O/", "/ ", "é/", "a/b"]
 NUMBERED = [form * 10 + "\n2 b" for form in ("\n1 a", "\n\t01\r")] + ["".join(f"\n{i} a" for i in range(1, 12))]
-LINES = st.lists(st.sampled_from([*PIECES, *MARKS, *NUMBERED]), max_size=60).map("".join)
+LINES = st.lists(st.sampled_from([*PIECES, *MARKS, *HIDDEN, *NUMBERED]), max_size=60).map("".join)
 
 
 @given(st.lists(LINES, max_size=4))

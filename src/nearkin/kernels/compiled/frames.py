@@ -106,6 +106,14 @@ def _words_alone(text, bounds, n_bounds, classes, bare):
     out = np.int64(0)
     for k in range(0, n_bounds, 2):
         at, end = np.int64(bounds[k]), np.int64(bounds[k + 1])
+        all_bits = np.uint8(0)
+        for j in range(at, end):
+            bare[out + j - at] = text[j]
+            all_bits |= text[j]
+        if all_bits < 128:
+            out += end - at + 1
+            bare[out - 1] = 32
+            continue
         open_kind = np.int64(SEPARATOR)
         while at < end:
             code_point, after = decoded(text, at)

@@ -14,7 +14,7 @@ from nearkin.kernels.plain.mixing import MASK
 _SOFT, _HARD = 2, 1
 _JOINED, _COMPOUND, _FIRST, _SECOND = range(4)  # what the words of a text are compared with, for each break
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_DASH = np.uint8(45)
+_DASH, _SLASH = np.uint8(45), np.uint8(47)
 _JOINING = np.array(
     [reduce(lambda value, byte: (value ^ byte) * int(_PRIME) & MASK, word, int(_BASIS)) for word in JOINING], np.uint64
 )
@@ -28,7 +28,7 @@ def flag_many(data, offsets, flags):
         if not (has_hyphen and has_digits) and _has_blank(data, start, end):
             hyphen_too, digits_too = _before_blanks(data[start:end])
             has_hyphen, has_digits = has_hyphen or hyphen_too, has_digits or digits_too
-        flags[i] = has_hyphen
+        flags[i] = has_hyphen + 8 * _has_hidden(data, start, end)
         if has_digits or _has_two(data, start, end):
             flags[i] |= _numbers_in(data[start:end])
 
@@ -46,6 +46,30 @@ def _has_hyphen(data, start, end):
         differs = np.uint8(nearest | (np.uint8(byte - np.uint8(10)) & np.uint8(0xFC)))  # 10 to 13
         least = differs if differs < least else least
     return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _has_hidden(data, start, end):
+    """Whether a character may be a raised or lowered digit, or a slash may stand beside a word in capitals."""
+    least, first = np.uint8(255), np.uint64(start)
+    for i in range(end - start - 1):
+        a, b = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]
+        raised = np.uint8((a ^ np.uint8(0xC2)) | ((b & np.uint8(0xF4)) ^ np.uint8(0xB0)))
+        lowered = np.uint8((a ^ np.uint8(0xE2)) | (np.uint8(b - np.uint8(0x81)) & np.uint8(0xFE)))
+        raised = raised if raised < lowered else lowered
+        before, after = (b ^ _SLASH) | _no_capital(a), (a ^ _SLASH) | _no_capital(b)
+        differs = before if before < after else after
+        differs = differs if differs < raised else raised
+        least = differs if differs < least else least
+    return least == 0
+
+
+@njit(inline="always", cache=True)
+def _no_capital(byte):
+    """0 for a space, for some capitals and signs, and beyond ASCII."""
+    space, capital, beyond = byte ^ np.uint8(32), (byte & np.uint8(0xE0)) ^ np.uint8(0x40), ~byte & np.uint8(0x80)
+    nearest = space if space < capital else capital
+    return np.uint8(nearest if nearest < beyond else beyond)
 
 
 @njit(nogil=True, cache=True)

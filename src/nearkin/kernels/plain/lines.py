@@ -10,6 +10,7 @@ import numpy as np
 _HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][ \t]*[\n-\r]")
 _TWO_FLAG = re.compile(rb"(?s)(?:.[\t\n]|[\x00-\x0f\x20-\x2f][ 0])2[\x09-\x10 ]|2\Z")
 _DIGITS_FLAG = re.compile(rb"(?s)(?:[\x21-\x60][0-9]| 0)..[0-9][ \t]*[\n-\r]")
+_HIDDEN_FLAG = re.compile(rb"\xc2[\xb0-\xb3\xb8-\xbb]|\xe2[\x81\x82]|[ @-_\x80-\xff]/|/[ @-_\x80-\xff]")
 _VISIBLE = re.compile(rb"[!-~]")
 _NUMBERS = (
     re.compile(rb"[ \t]*([0-9]{1,2})(?:[ \t]|\r?\Z)"),
@@ -28,7 +29,8 @@ def flag_many(data, offsets, flags):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes()
         has_some = _TWO_FLAG.search(text) or _DIGITS_FLAG.search(text)
-        flags[i] = bool(_HYPHEN_FLAG.search(text)) + (_numbers_in(text) if has_some else 0)
+        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 8 * bool(_HIDDEN_FLAG.search(text))
+        flags[i] += _numbers_in(text) if has_some else 0
 
 
 def _numbers_in(text):

@@ -18,11 +18,12 @@ from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import as_type, integers, large_strings, text_buffers
 from nearkin.kernels.identity import hash_strings
-from nearkin.kernels.lines import BATES, HYPHEN, NUMBERS, join_broken_words, line_flags
+from nearkin.kernels.lines import BATES, HIDDEN, HYPHEN, NUMBERS, join_broken_words, line_flags
 from nearkin.kernels.text import first_invalid_byte, fold
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
+from nearkin.stages.number_words import INVISIBLE
 
 STEPS = {
     "margins": "line numbers and Bates numbers in the margin of most lines or pages go",
@@ -39,6 +40,12 @@ STEPS = {
 DEFAULT_STEPS = "margins,hyphens,nfkc,case,arabic,space"
 """What `Normalisation` does if nothing else is asked for: every step but accents."""
 _SOFT_HYPHEN = "\u00ad"
+_RAISED = {"([\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089])": rf"{INVISIBLE}\1"}
+_CHOSEN = {
+    r"(\p{Lu} ?)(/ ?\p{Lu}?\p{Ll})": rf"\1{INVISIBLE}\2",
+    r"(\p{Ll} ?/ ?\p{Lu}+)([^\pL]|$)": rf"\1{INVISIBLE}\2",
+}
+"""Digits that NFKC makes like others, and answers in capitals beside another: YES / no."""
 _OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
@@ -147,8 +154,8 @@ class Normalisation:
     def _folded(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Apply the steps."""
         texts = texts.fill_null("") if texts.null_count else texts
-        if self.margins or self.hyphens:
-            texts = self._unbroken(texts)
+        if self.margins or self.hyphens or self.nfkc or self.case:
+            texts = self._marked(texts)
         if not (self.space or self._of_tables):
             return texts
         data, offsets = text_buffers(texts)
@@ -164,8 +171,8 @@ class Normalisation:
         """The enabled steps that change a character at a time."""
         return tuple(step for step in _OF_TABLES if getattr(self, step))
 
-    def _unbroken(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Remove the numbers in margins, and join broken words, in the few texts that may have some."""
+    def _marked(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Remove the numbers in margins, join broken words, and mark what folding would hide, in the few such texts."""
         flags = line_flags(*text_buffers(texts))
         if self.margins and (flags & (NUMBERS | BATES)).any():
             texts = without_margins(texts)
@@ -173,6 +180,12 @@ class Normalisation:
             mask = pa.array((flags & HYPHEN) > 0)
             joined = large_strings(*join_broken_words(*text_buffers(texts.filter(mask))))
             texts = pc.replace_with_mask(texts, mask, joined)
+        if (flags & HIDDEN).any():
+            mask = pa.array((flags & HIDDEN) > 0)
+            marked = texts.filter(mask)
+            for pattern, by in [*_RAISED.items()] * self.nfkc + [*_CHOSEN.items()] * self.case:
+                marked = pc.replace_substring_regex(marked, pattern, by)
+            texts = pc.replace_with_mask(texts, mask, marked)
         return texts
 
     def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:

@@ -169,9 +169,9 @@ def _is_tar(head: bytes) -> bool:
 
 
 READERS = {
-    "text": ("plain.read_text", "nearkin text 1"), "html": ("plain.read_page", "nearkin html 4"),
-    "eml": ("mail.read_mail", "nearkin mail 3"), "mbox": ("mail.mails_in", "nearkin mailbox 1"),
-    "msg": ("outlook.read_message", "nearkin msg 3"), "pst": ("outlook.messages_in", "nearkin pst 1"),
+    "text": ("plain.read_text", "nearkin text 1"), "html": ("plain.read_page", "nearkin html 5"),
+    "eml": ("mail.read_mail", "nearkin mail 4"), "mbox": ("mail.mails_in", "nearkin mailbox 1"),
+    "msg": ("outlook.read_message", "nearkin msg 4"), "pst": ("outlook.messages_in", "nearkin pst 1"),
     "zip": ("archives.files_of_zip", "nearkin archive 1"), "tar": ("archives.files_of_tar", "nearkin archive 1"),
     "pdf": ("pdf.read_pdf", "pypdfium2"), **dict.fromkeys(OFFICE, ("office.read_office", "xberg")),
 }  # fmt: skip
@@ -179,7 +179,7 @@ READERS = {
 Nearkin's own with its version."""
 CONTAINERS = ("zip", "tar", "mbox", "pst")
 """Kinds of files without a text of their own."""
-_REVISION_OF_XBERG = "+nearkin.5"
+_REVISION_OF_XBERG = "+nearkin.6"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 
 
@@ -189,7 +189,7 @@ def extractor_of(kind: str) -> str:
     Examples
     --------
     >>> extractor_of("eml"), extractor_of("image")
-    ('nearkin mail 3', 'none')
+    ('nearkin mail 4', 'none')
     """
     program = READERS[kind][1] if kind in READERS else ""
     return program if " " in program else current_name(program) or "none"

@@ -33,9 +33,11 @@ from nearkin.stages.documents.extraction.reading import (
     is_out_of_memory,
     safe_name,
     tick,
+    with_empty_cells,
 )
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import COMPOUND_FILE
+from nearkin.stages.number_words import INVISIBLE
 
 if TYPE_CHECKING:
     import xberg
@@ -62,7 +64,8 @@ def read_office(given: Given) -> DocumentRead:
     inside = _inside(given)
     members = (lambda: iter(inside.members)) if inside.members else None
     try:
-        text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits)
+        archive = given.blob.archive if given.kind == "xlsx" else None
+        text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits, archive)
     except RecordFault as fault:
         return DocumentRead(fault=fault, members=members)
     read = DocumentRead(text=text, warnings=tuple(warnings), members=members)
@@ -184,15 +187,41 @@ _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
-def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
+def text_of_office(
+    data: bytes, kind: str, limits: ExtractionLimits, archive: zipfile.ZipFile | None = None
+) -> tuple[str, list[str], int]:
     """Return text and warnings of xberg, and how many embedded objects it does not read. Raises RecordFault."""
     result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind), limits)
-    text = result.content
+    text = _with_cells(result, {} if archive is None else _formats_of_cells(archive))
+    if kind == "pptx" and "\t\t" in text:
+        text = "\n".join("\t".join(with_empty_cells(line.split("\t"))) for line in text.split("\n"))
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
     warnings = list(dict.fromkeys(item.message for item in result.processing_warnings if item.source not in _NOISE))
     n_objects = len(result.children or ()) if kind == "ppt" else 0
     return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
+
+
+def _with_cells(result: xberg.ExtractedDocument, formats: Mapping[int, list[tuple[str, str]]]) -> str:
+    """Mark empty cells, and write the signs of formats to the amounts."""
+    text, parts, at = result.content, list[str](), 0
+    for table in result.tables:
+        signs = iter(formats.get(table.page_number, ()))
+        for cells in table.cells:
+            row = [_with_sign(cell, *next(signs, ("", ""))) if cell else cell for cell in cells]
+            written, plain = " ".join(with_empty_cells(row)).strip(), " ".join(cells).strip()
+            if (start := text.find(plain, at)) < 0:
+                break
+            parts += [text[at:start], written]
+            at = start + len(plain)
+    return "".join([*parts, text[at:]])
+
+
+def _with_sign(cell: str, value: str, sign: str) -> str:
+    """Return a number as its format shows it."""
+    if not sign or cell != value:
+        return cell
+    return f"{float(cell) * 100:.12g} %" if sign == "%" else f"{cell} {sign}"
 
 
 def asked_of_xberg(
@@ -264,6 +293,40 @@ def _fault_of(message: str, limits: ExtractionLimits) -> Exception:
     return RecordFault("image only" if why.startswith("OCR error: ") else "damaged", f"it cannot be read: {why}")
 
 
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+_SIGN = re.compile(r'\[\$([^\]-]{1,8})[^\]]*\]|"\s*([^\W\d_]{1,8})\s*"|([$€£¥₹%])')
+"""A currency or unit in the format of a cell."""
+_OWN_FORMATS = dict.fromkeys(map(str, (*range(5, 9), 42, 44)), "$") | {"9": "%", "10": "%"}
+_CELL = re.compile(
+    rb"<c\b([^<>]*)(?<!/)>(?:<f\b[^<>]*(?:/>|>[^<]*</f>))?<(?:v>(?:(-?\d+(?:\.\d+)?(?:E[+-]\d+)?)<|[^<])|is>)"
+)
+_STYLE, _SHEET = re.compile(rb'\bs="(\d+)"'), re.compile(r"xl/worksheets/sheet(\d{1,9})\.xml")
+
+
+def _formats_of_cells(archive: zipfile.ZipFile) -> dict[int, list[tuple[str, str]]]:
+    """Return the number in each filled cell, and the sign that its format adds, by the numbers of the sheets."""
+    sheets = {int(match[1]): name for name in archive.namelist() if (match := _SHEET.fullmatch(name))}
+    try:
+        styles = archive.read("xl/styles.xml").decode("utf-8", "replace")
+        signs = dict(_OWN_FORMATS)
+        for tag in re.findall(r"<numFmt\b[^<>]*>", styles):
+            attributes = dict(_ATTRIBUTE.findall(tag))
+            if sign := _SIGN.search(html.unescape(attributes.get("formatCode", ""))):
+                signs[attributes.get("numFmtId", "")] = next(filter(None, sign.groups()))
+        formats = re.findall(r'<xf\b[^<>]*?numFmtId="(\d+)"', styles[styles.find("<cellXfs") :])
+        by_style = {str(i).encode(): signs[number] for i, number in enumerate(formats) if number in signs}
+        cells = {number: _CELL.findall(archive.read(name)) for number, name in sheets.items() if by_style}
+    except ARCHIVE_FAULTS:
+        return {}
+    return {
+        number: [
+            (value.decode(), by_style.get(style[1], "") if (style := _STYLE.search(attributes)) else "")
+            for attributes, value in filled
+        ]
+        for number, filled in cells.items()
+    }
+
+
 _NATIVE = "\x01Ole10Native"
 _NATIVE_HEAD = re.compile(rb".{6}([^\0]*)\0[^\0]*\0.{4}(.{4})", re.DOTALL)
 """The size of all, and a mark; the name, a path, and the length of another path."""
@@ -325,6 +388,8 @@ _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
 _FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*(?<!/)>(.{0,4096}?)</w:\1>", re.DOTALL)
 _STRUCK = re.compile(rb"<w:d?strike(?: w:val=\"(?:1|true|on)\")?\s*/>")
+_PARAGRAPH, _RUN = re.compile(rb"</(?:w:p|a:p|si)>"), re.compile(rb"</(?:w:|a:)?r>")
+_IS_RAISED = re.compile(rb'vertAlign (?:w:)?val="s|\sbaseline="-?[1-9]')
 _IS_TICKED = re.compile(rb"<w:(checked|default)(?: w:val=\"(\w+)\")?\s*/>")
 _CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d{1,4})\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
 _LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
@@ -346,6 +411,9 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     is_tracked = kind == "docx" or kind.startswith("od")
     if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
+    for content in parts.values():
+        text = _with_raised(text, content)
+    read = replace(read, text=text)
     if kind == "docx" and (fields := " ".join(_fields_of_forms(b"".join(parts.values())))):
         read = replace(read, text=f"{text.rstrip()}\n{fields}")
     further, n_missing, n_words = dict[str, None](), 0, 0
@@ -388,6 +456,19 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
         for is_struck, joined in groupby(runs, lambda run: _STRUCK.search(run) is not None):
             if is_struck and (text := _text_of(b"".join(joined), "", "docx").strip()):
                 yield f"~~{text}~~"
+
+
+def _with_raised(text: str, part: bytes) -> str:
+    """Mark raised and lowered digits."""
+    may_have = b"vertAlign" in part or b"baseline=" in part
+    for paragraph in _PARAGRAPH.split(part) if may_have else ():
+        plain = written = ""
+        for run in _RUN.split(paragraph) if _IS_RAISED.search(paragraph) else ():
+            shown = _text_of(run, "", "docx").strip("\n")
+            plain += shown
+            written += INVISIBLE + shown if shown[:1].isdecimal() and _IS_RAISED.search(run) else shown
+        text = text.replace(plain, written, 1) if plain != written else text
+    return text
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:

@@ -16,9 +16,10 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick, with_empty_cells
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.number_words import INVISIBLE
 
 
 def read_text(given: Given) -> DocumentRead:
@@ -145,6 +146,7 @@ _BLOCK = re.compile(
 """Beginning of a tag of an element in lines of its own. Source: HTML Standard, 15.3 Non-replaced elements."""
 _CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])", re.IGNORECASE)
 """Beginning of a tag of an element in a line that is apart from the words beside it."""
+_END_OF_CELL = re.compile(r"(?=</t[dh][\s>])", re.IGNORECASE)
 _BOXES = ("checkbox", "radio")
 _NO_TEXTS = ("hidden", "password", "submit", "reset", "button", "image", "file")
 """Kinds of fields: boxes that are ticked, and those whose value is no text of a form."""
@@ -152,8 +154,9 @@ _ALTS = {"checked": True, "ticked": True, "selected": True, "yes": True} | dict.
     ("unchecked", "unticked", "unselected", "not checked", "not ticked", "not selected", "no"), False
 )
 """Pictures of boxes."""
-_BREAK, _KEPT_SPACE = "\f", "\x1f"
-"""Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
+_BREAK, _KEPT_SPACE, _AFTER_CELL = "\f", "\x1f", "\x1e"
+"""Marks: white space of HTML, which may stand between the rows of a table; a space that is shown as it is; the end of a
+cell."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
@@ -186,7 +189,8 @@ def text_of_html(page: str) -> str:
     """Return the text that a page shows."""
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-    page = page.replace(_BREAK, " ").replace("\0", "")
+    page = page.replace(_BREAK, " ").replace("\0", "").replace(_AFTER_CELL, "")
+    page = _END_OF_CELL.sub(_AFTER_CELL, page)
     try:
         tree = LexborHTMLParser(_CELL.sub(" <", _BLOCK.sub(f"{_BREAK}<", page)))
     except SelectolaxError as error:  # any characters are a page
@@ -198,6 +202,9 @@ def text_of_html(page: str) -> str:
     for entry in tree.css("s, strike, del, [style*='line-through']"):
         entry.insert_before("~~")
         entry.insert_after("~~")
+    for entry in tree.css("sup, sub"):
+        if entry.text()[:1].isdecimal():
+            entry.insert_before(INVISIBLE)
     for entry in tree.css("[aria-checked]:not(input), img[alt]"):
         state = _ALTS.get((entry.attributes.get("alt") or "").strip().lower())
         if entry.tag != "img" or state is not None:
@@ -209,6 +216,7 @@ def text_of_html(page: str) -> str:
         elif kind not in _NO_TEXTS:
             entry.insert_before(f"{entry.attributes.get('value') or ''} ")
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
+    shown = "".join(with_empty_cells(shown.split(_AFTER_CELL)))
     shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
     while "  " in shown:  # a pattern would take ten times as long
         shown = shown.replace("  ", " ")

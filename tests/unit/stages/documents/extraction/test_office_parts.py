@@ -9,9 +9,10 @@ import pytest
 
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.office import with_parts
+from nearkin.stages.documents.extraction.office import read_office, with_parts
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given
 
+TABLES = "urn:oasis:names:tc:opendocument:xmlns:table:1.0"
 TOLD, LOST = "It was a dark and stormy night.", "The rain fell in torrents over London."
 DRAWN = '<x:drawing xmlns:x="x" xmlns:a="a"><a:p><a:r><a:t>In a </a:t></a:r><a:r><a:t>box</a:t></a:r></a:p></x:drawing>'
 CHART = (
@@ -52,6 +53,66 @@ def test_text_that_xberg_omits_is_added(name):
     kind, parts, added = CASES[name]
     read = parts_checked(kind, parts, "It was.")
     assert (read.text, read.fault) == ("\n".join(["It was.", *added]), None)
+
+
+RUNS = {
+    "docx": ("word/document.xml", "<w:document>{}</w:document>", "<w:p>{}</w:p>",
+             "<w:r><w:rPr>{}</w:rPr><w:t>{}</w:t></w:r>", '<w:vertAlign w:val="superscript"/>'),
+    "pptx": ("ppt/slides/slide1.xml", "<p:sld>{}</p:sld>", "<a:p>{}</a:p>", "<a:r>{}<a:t>{}</a:t></a:r>",
+             '<a:rPr baseline="30000"/>'),
+    "xlsx": ("xl/sharedStrings.xml", "<sst>{}</sst>", "<si>{}</si>", "<r><rPr>{}</rPr><t>{}</t></r>",
+             '<vertAlign val="subscript"/>'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_raised_digits_are_marked(kind):
+    name, whole, paragraph, run, raised = RUNS[kind]
+    texts = [("10", ""), ("5", raised)], [("10", ""), ("5", "")], [("a", ""), ("th", raised)]
+    paragraphs = (paragraph.format("".join(run.format(form, text) for text, form in runs)) for runs in texts)
+    read = parts_checked(kind, {name: whole.format("".join(paragraphs))}, "105\n105\nath")
+    assert (read.text, read.fault) == ("10\u20635\n105\nath", None)
+
+
+def shown(kind: str, data: bytes, part: str, *changes: tuple[str, str], **further: str) -> list[str]:
+    """The lines of an office file, after changes of one of its parts."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    for old, new in changes:
+        parts[part] = parts[part].replace(old, new)
+    read = read_office(Given(blob=Blob(make.zipped({**parts, **further})), kind=kind))
+    return [line.rstrip() for line in (read.text or "").split("\n")]
+
+
+WORD_CELL = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+OPEN_CELL = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+OPEN_TABLE = f'<table:table xmlns:table="{TABLES}"><table:table-row>{{}}</table:table-row></table:table>'
+
+
+@pytest.mark.parametrize(
+    ("cells", "row"), [(["Rent", "500", ""], "Rent 500"), (["Rent", "", "500"], "Rent \u2063 500"),
+                       (["Rent", "", "a note"], "Rent  a note")],
+)  # fmt: skip
+def test_an_empty_cell_before_an_amount_is_marked(cells, row):
+    word = f"<w:tbl><w:tr>{''.join(map(WORD_CELL.format, cells))}</w:tr></w:tbl></w:body>"
+    assert shown("docx", make.docx([TOLD]), "word/document.xml", ("</w:body>", word))[-1] == row
+    text = OPEN_TABLE.format("".join(map(OPEN_CELL.format, cells))) + "</office:text>"
+    assert shown("odt", make.odt([TOLD]), "content.xml", ("</office:text>", text))[-1] == row
+    assert shown("xlsx", make.xlsx([cells]), "")[-1] == row
+
+
+FORMATS = {"164": "#,##0.00\\ [$€-407]", "165": "&quot;$&quot;#,##0", "166": "0 &quot;kg&quot;",
+           "167": "_-* #,##0_-;&quot;-&quot;"}  # fmt: skip
+
+
+def test_amounts_of_sheets_have_the_signs_of_their_formats():
+    formats = "".join(f'<numFmt numFmtId="{number}" formatCode="{code}"/>' for number, code in FORMATS.items())
+    cells = "".join(f'<xf numFmtId="{number}"/>' for number in ("0", *FORMATS, "10", "7"))
+    styles = f"<styleSheet><numFmts>{formats}</numFmts><cellXfs>{cells}</cellXfs></styleSheet>"
+    row = '<c t="inlineStr"><is><t>0.05</t></is></c>' + "".join(f'<c s="{i}"><v>0.05</v></c>' for i in range(8))
+    change = ('<c t="inlineStr"><is><t>row</t></is></c>', row)
+    lines = shown("xlsx", make.xlsx([["row"]]), "xl/worksheets/sheet1.xml", change, **{"xl/styles.xml": styles})
+    assert lines[-1] == "0.05 0.05 0.05 € 0.05 $ 0.05 kg 0.05 5 % 0.05 $ 0.05"
 
 
 def words_of_word(*texts: str) -> str:
