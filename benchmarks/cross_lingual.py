@@ -167,7 +167,7 @@ def sign(options: argparse.Namespace, prepared: Prepared) -> None:
 
 def truth_of(sparse: tuple, rows: np.ndarray, n_terms: int) -> np.ndarray:
     """The true cosines."""
-    from nearkin.kernels.cosines import products
+    from nearkin.kernels.terms import products
 
     return products(sparse, sparse, (rows[0].astype(np.int64), rows[1].astype(np.int64)), n_terms)
 

@@ -33,8 +33,7 @@ from bit_strings import grown, signatures_of
 from corpus import write_corpus
 from documents import read_columns
 from environments import HERE, Peer, install
-from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
-from nearkin.kernels.hamming_tiles import scan_tiles
+from nearkin.kernels.hamming import near_in_table, scan_tiles, sort_by_block
 from nearkin.records import BitSignatures
 from nearkin.reports.axes import Numbers, with_prefix
 from nearkin.reports.plots import Plot

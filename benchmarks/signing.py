@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nearkin.engines.local import map_ordered
-from nearkin.kernels.projections import project_sparse
+from nearkin.kernels.signatures import project_sparse
 from nearkin.records import BitSignatures
 from nearkin.stages.features.shingles import Characters, count_features
 from nearkin.stages.signatures.bits import BitMethod

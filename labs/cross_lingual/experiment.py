@@ -25,7 +25,7 @@ from labs.cross_lingual.signature_recall import Scans
 from labs.cross_lingual.windows import Windows
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError
-from nearkin.kernels.cosines import products
+from nearkin.kernels.terms import products
 from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch

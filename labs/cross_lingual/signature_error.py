@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from labs.cross_lingual.documents import spread_rows
 from labs.cross_lingual.published import SAMPLE
-from nearkin.kernels.cosines import products
+from nearkin.kernels.terms import products
 from nearkin.records import F32, F64, I64, U64, BitSignatures, FeatureCounts, WeightedVectors
 from nearkin.stages.search.sliding_window import SignatureScan
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors

@@ -12,7 +12,7 @@ import pyarrow as pa
 from labs.signatures.truncated_minhash import HASHES, TruncatedMinHash
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.projections import project_sparse
+from nearkin.kernels.signatures import project_sparse
 from nearkin.records import I64, U8, U64, BitSignatures, FeatureCounts, ShingleSets
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.shingles import Characters, count_features

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from docs.pages import ROOT
-from nearkin.kernels.split_words import split_words
+from nearkin.kernels.words import split_words
 from nearkin.stages.documents.normalisation import Normalisation
 from unit.kernels.agreeing import served_by
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import nearkin
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.hashing import hash_strings
 from nearkin.stages.documents.normalisation import Normalisation, digests
 from nearkin.stages.features.shingles import Characters, Code, Words
 from nearkin.stages.search.bands import Bands

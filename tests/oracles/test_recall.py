@@ -11,7 +11,7 @@ import pytest
 
 import nearkin
 from example_counts import every
-from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.sketch import found_by_bands
 from nearkin.results import DedupResult
 from nearkin.workflows.dedup import searching
 from oracles.brute_force import Shingle, shingles

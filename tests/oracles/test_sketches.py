@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from example_counts import every
-from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.sketch import found_by_bands
 from nearkin.planning.search import BandPlan, Sample, plan_bands
 from nearkin.records import ShingleSets
 from nearkin.stages.search.bands import Bands

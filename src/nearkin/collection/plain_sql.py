@@ -12,8 +12,8 @@ from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.key_table import fill_in_steps
 from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
-from nearkin.kernels.letters import LATIN, N_LATIN
-from nearkin.kernels.plain.mixing import mix
+from nearkin.kernels.plain.hashing import mix
+from nearkin.kernels.text import LATIN, N_LATIN
 from nearkin.tabular import AnswerRecord
 
 _PLACES = (*map(LATIN.index, "etaoinsr"), *(N_LATIN + (mix(ord(letter)) >> 58) for letter in "оеаи"))

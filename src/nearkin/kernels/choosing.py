@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
@@ -17,22 +16,16 @@ TINY_BYTES = 4096
 ALWAYS: Literal["plain", "compiled"] | None = None
 """Forces one kind of loops for all inputs: for tests, and the compiled ones for a service."""
 _COLD_BYTES = {
-    "letters": 1 << 20,
     "text": 1 << 20,
     "lines": 1 << 22,
     "shingles": 1 << 18,
     "features": 1 << 18,
-    "units": 1 << 18,
-    "word_ids": 1 << 19,
-    "split_words": 1 << 19,
-    "java_hash": 1 << 17,
-    "fingerprint_sketches": 1 << 22,
+    "words": 1 << 19,
+    "similarity_index": 1 << 17,
     "sketch": 1 << 20,
     "linking": 1 << 18,
     "overlap": 1 << 20,
-    "identity": 1 << 18,
-    "grouping": 1 << 18,
-    "prefixes": 1 << 17,
+    "hashing": 1 << 18,
 }
 """Input sizes that the twins of these kernels process in about 0.25 s: half the time to start numba."""
 _COLD_BYTES_OF_OTHERS = 1 << 18
@@ -70,31 +63,19 @@ def has_compiled() -> bool:
     return _has_compiled
 
 
-def loops(name: str, size_bytes: int) -> ModuleType:
-    """Choose between the compiled and the plain loops of a family for an input of this size."""
-    kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
-    full_name = f"nearkin.kernels.{kind}.{name}"
-    is_new = kind == "compiled" and full_name not in sys.modules
-    module = importlib.import_module(full_name)  # waits if another thread is importing it
-    if is_new:
-        _announce(module)
-    return module
-
-
-def _announce(module: ModuleType) -> None:
+def starts_compiling() -> None:
+    """Tell whoever `announcing` names, once: numba compiles a kernel that its cache lacks, which takes seconds."""
     global _when_compiling, _has_compiled
     say = _when_compiling
-    if say is not None and _is_cold(module):
+    if say is not None:
         _when_compiling, _has_compiled = None, True
         say()
 
 
-def _is_cold(module: ModuleType) -> bool:
-    """Whether numba's cache has no kernel of a module, so that compiling takes seconds."""
-    caches = [kernel._cache for kernel in vars(module).values() if hasattr(kernel, "_cache")]
-    places = [cache.cache_path for cache in caches]  # an undocumented attribute of numba
-    name = module.__name__.rpartition(".")[2]
-    return not any(any(Path(place).glob(f"{name}.*.nbi")) for place in places if place is not None)
+def loops(name: str, size_bytes: int) -> ModuleType:
+    """Choose between the compiled and the plain loops of a family for an input of this size."""
+    kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
+    return importlib.import_module(f"nearkin.kernels.{kind}.{name}")  # waits if another thread is importing it
 
 
 def _is_for_compiled(name: str, size_bytes: int) -> bool:

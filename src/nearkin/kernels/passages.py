@@ -22,7 +22,7 @@ def winnow(words: NDArray[np.uint64], starts: NDArray[np.int64], k: int, w: int)
     Of equal hashes the last one counts. So if the same ``w + k - 1`` words stand in two places, the same fingerprint
     stands in both, at the same word of each; the two differ even if the runs overlap.
 
-    Source: see `nearkin.kernels.fingerprint_sketches.winnowed`.
+    Source: see `nearkin.kernels.similarity_index.winnowed`.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.kernels.chances import found_by_sample
+from nearkin.kernels.sketch import found_by_sample
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 PYTHON_BYTES = 350 << 20

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.chances import found_by_bands, found_by_sample
+from nearkin.kernels.sketch import found_by_bands, found_by_sample
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import F64, I64, U32, Bool
 

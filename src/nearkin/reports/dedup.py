@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.sketch import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.options.dedup import DECIDING, DedupOptions
 from nearkin.reports.comparison import ShownPiece, shown_pieces

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.grouping import components, principals
+from nearkin.kernels.linking import components, principals
 from nearkin.records import F64, I64, U32, U64, Groups, Matches
 
 Rule = Literal["principal", "component"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels import hamming_classes, hamming_tables, hamming_tiles
+from nearkin.kernels import hamming
 from unit.kernels.agreeing import agreed
 
 WORDS = [1, 2, 3, 5]
@@ -45,9 +45,9 @@ def collected(find, *arguments, room, **options):
 @given(strings(), st.data())
 def test_classes_and_their_members(words, data):
     has_features = np.array(data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words))), bool)
-    class_of_row, n_classes = agreed(hamming_classes.equal_classes, words, has_features)
+    class_of_row, n_classes = agreed(hamming.equal_classes, words, has_features)
     assert class_of_row.dtype == np.int32
-    members, offsets = agreed(hamming_classes.members_of, class_of_row, n_classes)
+    members, offsets = agreed(hamming.members_of, class_of_row, n_classes)
     for number in range(n_classes):
         assert (members[offsets[number] : offsets[number + 1]] == np.flatnonzero(class_of_row == number)).all()
 
@@ -56,13 +56,13 @@ def test_classes_and_their_members(words, data):
 def test_expand_classes(data, room):
     n_classes = data.draw(st.integers(1, 4))
     class_of_row = np.array(data.draw(st.lists(st.integers(-1, n_classes - 1), max_size=14)), np.int32)
-    members, offsets = hamming_classes.members_of(class_of_row, n_classes)
+    members, offsets = hamming.members_of(class_of_row, n_classes)
     near = [sorted({c, *data.draw(st.sets(st.integers(0, n_classes - 1)))}) for c in range(n_classes)]
     neighbours = np.array([c for one in near for c in one], np.uint32)
     of_neighbours = np.arange(len(neighbours), dtype=np.uint16)
     neighbour_offsets = np.cumsum([0, *map(len, near)]).astype(np.int64)
     agreed(
-        hamming_classes.expand_classes,
+        hamming.expand_classes,
         class_of_row,
         members,
         offsets,
@@ -79,7 +79,7 @@ def test_expand_classes(data, room):
 def test_move_bits(words, chance):
     order = list(range(64 * words.shape[1]))
     chance.shuffle(order)
-    moved = agreed(hamming_tiles.move_bits, words, np.array(order))
+    moved = agreed(hamming.move_bits, words, np.array(order))
     for row in range(len(words)):
         bits = [int(words[row, bit // 64]) >> (bit % 64) & 1 for bit in order]
         assert bits == [int(moved[row, i // 64]) >> (i % 64) & 1 for i in range(len(order))]
@@ -88,7 +88,7 @@ def test_move_bits(words, chance):
 @given(strings(), st.integers(1, 32), st.integers(0, 2**64 - 1))
 def test_sort_by_block(words, key_bits, mask):
     masks = np.full(words.shape[1], mask, np.uint64)
-    assert agreed(hamming_tables.sort_by_block, words, masks, key_bits=key_bits).dtype == np.uint64
+    assert agreed(hamming.sort_by_block, words, masks, key_bits=key_bits).dtype == np.uint64
 
 
 @given(strings(), st.integers(1, 6), st.integers(2, 6), st.integers(0, 20), st.integers(64, 90))
@@ -103,8 +103,8 @@ def test_near_in_table(words, distance, more_blocks, n_queries, room):
         is_key = np.isin(np.arange(n_blocks), chosen)
         mask = np.bitwise_or.reduce(blocks[list(chosen)])
         # with so few bits in the key strangers share it, too
-        entries = hamming_tables.sort_by_block(words, mask, key_bits=2)
-        find, sizes = hamming_tables.near_in_table, {"distance": distance, "n_queries": n_queries, "room": room}
+        entries = hamming.sort_by_block(words, mask, key_bits=2)
+        find, sizes = hamming.near_in_table, {"distance": distance, "n_queries": n_queries, "room": room}
         agreed(collected, find, entries, words, blocks, is_key, **sizes)
 
 
@@ -116,7 +116,7 @@ def test_scan_tiles(n_words, is_one_set, data):
     queries = words if is_one_set else data.draw(strings(n_words, max_size=10))
     n_lanes, first_row = data.draw(st.integers(4, 32)), data.draw(st.integers(0, 5)) if is_one_set else 0
     first_row = min(first_row, len(words))
-    tiles = hamming_tiles.laid_in_tiles(words[first_row:], n_lanes)
+    tiles = hamming.laid_in_tiles(words[first_row:], n_lanes)
     rows = sorted(data.draw(st.tuples(*[st.integers(0, len(queries))] * 2)))
     lead = data.draw(st.sampled_from([n for n in (1, 2, 4) if n <= n_words]))
     distance, room = data.draw(st.sampled_from([0, 3, 64, 128])), data.draw(st.integers(n_lanes, 3 * n_lanes))
@@ -124,7 +124,7 @@ def test_scan_tiles(n_words, is_one_set, data):
         return
     agreed(
         collected,
-        hamming_tiles.scan_tiles,
+        hamming.scan_tiles,
         tiles,
         queries,
         rows=tuple(rows),

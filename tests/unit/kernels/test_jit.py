@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba.core.caching import CacheImpl
 
-from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.basics import njit
 
 
 def test_a_kernel_is_compiled_where_it_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:

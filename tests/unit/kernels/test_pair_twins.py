@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nearkin.kernels import cosines, signature_tiles, sliding_window, terms
+from nearkin.kernels import hamming, signatures, terms
 from unit.kernels.agreeing import agreed
 
 N_TERMS = 40
@@ -62,26 +62,26 @@ def test_projected_terms(texts, matrix, least):
 def test_products_and_the_terms_that_make_them(seed):
     left, right = vectors(seed, 30), vectors(seed + 100, 40)
     rows = tuple(np.sort(np.random.default_rng(seed).integers(0, 30, (2, 200)), axis=1).astype(np.int64))
-    agreed(cosines.products, left, right, rows, N_TERMS)
-    agreed(cosines.best_terms, left, right, rows, N_TERMS, most=4)
+    agreed(terms.products, left, right, rows, N_TERMS)
+    agreed(terms.best_terms, left, right, rows, N_TERMS, most=4)
 
 
 @pytest.mark.parametrize(("n_left", "n_right"), [(30, 200), (1, 1), (5, 64), (40, 63)])
 def test_near_pairs_of_a_block(n_left, n_right):
     left, right = vectors(1, n_left), vectors(2, n_right)
     first = min(7, n_right - 1)
-    block = agreed(cosines.block_by_terms, right, first, n_right, N_TERMS)
-    near = agreed(cosines.near_in_block, left, (0, n_left), block, least=0.4)
+    block = agreed(terms.block_by_terms, right, first, n_right, N_TERMS)
+    near = agreed(terms.near_in_block, left, (0, n_left), block, least=0.4)
     halves = [(0, n_left // 2), (n_left // 2, n_left)]
-    assert near.tolist() == [key for rows in halves for key in cosines.near_in_block(left, rows, block, least=0.4)]
-    counts = agreed(cosines.spread_in_block, left, (0, n_left), block, n_bins=20)
+    assert near.tolist() == [key for rows in halves for key in terms.near_in_block(left, rows, block, least=0.4)]
+    counts = agreed(terms.spread_in_block, left, (0, n_left), block, n_bins=20)
     assert counts.sum() == n_left * (n_right - first)
 
 
 def test_more_near_pairs_than_there_is_room_for_at_first():
     left, right = vectors(3, 100), vectors(4, 70)
-    block = cosines.block_by_terms(right, 0, 70, N_TERMS)
-    assert len(agreed(cosines.near_in_block, left, (0, 100), block, least=0.0)) == 7000
+    block = terms.block_by_terms(right, 0, 70, N_TERMS)
+    assert len(agreed(terms.near_in_block, left, (0, 100), block, least=0.0)) == 7000
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
     ends = np.minimum(starts + chance.integers(0, n_right + 1, n_left), n_right)
     filled = np.zeros((n_left, -(-n_words // 4) * 4), np.uint64)
     filled[:, :n_words] = left
-    tiles = agreed(signature_tiles.tiled, right, order)
+    tiles = agreed(hamming.tiled, right, order)
     room = {"pairs": np.empty(131, np.uint64), "distances": np.empty(131, np.uint16)}
 
     def found():
         own = {}
-        for n in signature_tiles.near_in_tiles(filled, tiles, starts, ends, distance=31 * n_words, **room):
+        for n in hamming.near_in_tiles(filled, tiles, starts, ends, distance=31 * n_words, **room):
             pairs, distances = (column[:n].tolist() for column in room.values())
             assert not own.keys() & set(pairs)
             own |= dict(zip(pairs, distances, strict=True))
@@ -114,4 +114,4 @@ def test_signatures_in_tiles(n_left, n_right, n_words):
 @settings(deadline=None)
 def test_orders_of_keys(keys):
     keys[: len(keys) // 3] %= np.uint64(7)  # some are equal
-    agreed(sliding_window.order_of, keys)
+    agreed(signatures.order_of, keys)

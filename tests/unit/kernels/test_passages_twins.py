@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.kernels import passages
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.split_words import locate_words
+from nearkin.kernels.words import locate_words
 from nearkin.stages.passages.windows import Windows
 from unit.kernels.agreeing import agreed
 from unit.kernels.test_translation_twins import ODD

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.kernels import range_blocks, range_scan
+from nearkin.kernels import ranges
 from nearkin.stages.search.ranges.segment import groups_of_levels
 from unit.kernels.agreeing import agreed
 
@@ -24,12 +24,12 @@ def points(draw, max_size=90):
 def built(made, block_size):
     """What is made of the points: points in order, rows, blocks, boxes."""
     ordered, rows = made.copy(), np.random.default_rng(len(made)).permutation(len(made)).astype(np.uint32)
-    range_blocks.order_points(ordered, rows, block_size=block_size)
+    ranges.order_points(ordered, rows, block_size=block_size)
     n_blocks = -(-len(made) // block_size)
     groups = groups_of_levels(n_blocks)
     blocks = np.zeros((n_blocks, made.shape[1], block_size), np.float32)
     boxes = np.zeros((groups[-1], made.shape[1], 2, 16), np.float32)
-    range_blocks.fill_blocks(ordered, blocks, boxes, groups)
+    ranges.fill_blocks(ordered, blocks, boxes, groups)
     return ordered, rows, blocks, boxes
 
 
@@ -48,7 +48,7 @@ def scanned(*tree, room, **asked):
     """What each call finds, and the counts after it."""
     found = np.zeros(room, np.int64), np.zeros(room, np.uint32), np.zeros(room, np.int64)
     counts = np.zeros((len(asked["queries"]), 3), np.int64)
-    calls = range_scan.scan_blocks(*tree, **asked, found=found, counts=counts)
+    calls = ranges.scan_blocks(*tree, **asked, found=found, counts=counts)
     return [[column[:n].copy() for column in found] + [counts.copy()] for n in calls] + [counts]
 
 

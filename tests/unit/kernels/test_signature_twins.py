@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.kernels import features, keccak, lookup, projections
+from nearkin.kernels import features, hashing, signatures, terms
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.characters import UNITS
 from unit.kernels.agreeing import agreed
@@ -54,7 +54,7 @@ def test_count_features_of_texts_that_outgrow_their_tables(length):
 def test_shake256(messages, n_bytes):
     data = np.frombuffer(b"".join(messages), np.uint8)
     bounds = np.cumsum([0, *map(len, messages)])
-    digests = agreed(keccak.shake256, data, bounds[:-1], bounds[1:], n_bytes=n_bytes)
+    digests = agreed(hashing.shake256, data, bounds[:-1], bounds[1:], n_bytes=n_bytes)
     assert [bytes(row) for row in digests] == [hashlib.shake_256(m).digest(n_bytes) for m in messages]
 
 
@@ -62,11 +62,11 @@ def test_shake256(messages, n_bytes):
 def test_lookup(known, wanted):
     keys, table = np.zeros(len(known) + 1, np.uint64), np.zeros(256, np.uint32)
     known, wanted = np.array(known, np.uint64), np.array(wanted, np.uint64)
-    numbers, n = agreed(lookup.insert, keys, 0, table, known)
+    numbers, n = agreed(terms.insert_numbers, keys, 0, table, known)
     assert n == len(set(known.tolist()))
-    lookup.insert(keys, 0, table, known)
-    found = agreed(lookup.find, keys, table, wanted)
-    agreed(lookup.add_at, np.zeros(n, np.int64), numbers, np.arange(len(numbers)))
+    terms.insert_numbers(keys, 0, table, known)
+    found = agreed(terms.find_numbers, keys, table, wanted)
+    agreed(terms.add_at, np.zeros(n, np.int64), numbers, np.arange(len(numbers)))
     assert found.tolist() == [list(dict.fromkeys(known.tolist())).index(w) if w in known else -1 for w in wanted]
 
 
@@ -84,22 +84,22 @@ def voted(draw):
 @given(voted(), st.integers(1, 33), st.integers(0, 2**64 - 1))
 def test_projections_of_hashes_and_rows(given_votes, n_words, seed):
     hashes, weights, offsets = given_votes
-    agreed(projections.project_hashes, hashes, weights, offsets, n_words=n_words, seed=seed)
+    agreed(signatures.project_hashes, hashes, weights, offsets, n_words=n_words, seed=seed)
     rows = np.random.default_rng(n_words).integers(0, 2**32, (7, n_words), dtype=np.uint32)
     row_of = (hashes % np.uint64(7)).astype(np.int64)
-    agreed(projections.project_rows, rows, row_of, weights, offsets)
+    agreed(signatures.project_rows, rows, row_of, weights, offsets)
 
 
 @given(voted(), st.integers(1, 128).map(lambda n: 8 * n), st.floats(0.001, 1), st.integers(0, 2**64 - 1))
 def test_sparse_projections(given_votes, n_bits, density, seed):
     options = {"n_bits": n_bits, "n_nonzero": max(1, round(density * n_bits)), "seed": seed}
-    agreed(projections.project_sparse, *given_votes, **options)
+    agreed(signatures.project_sparse, *given_votes, **options)
 
 
 @given(st.lists(st.integers(1, 2**62), max_size=50))
 def test_logarithms(numbers):
     numbers = np.array(numbers, np.int64)
-    ours = agreed(projections.logarithms, numbers)
+    ours = agreed(signatures.logarithms, numbers)
     assert np.abs(ours - np.log(numbers.astype(float)) * 2**20).max(initial=0) < 0.51
 
 
@@ -110,4 +110,4 @@ def test_growing_weights(given_votes):
     for i in range(len(offsets) - 1):  # a feature occurs once in a document
         hashes[offsets[i] : offsets[i + 1]] = np.arange(offsets[i + 1] - offsets[i])
     counts, numbers = np.arange(1, len(hashes) + 1, dtype=np.uint32), hashes.astype(np.int64)
-    agreed(projections.growing_weights, counts, numbers, offsets, np.zeros(10, np.int64), 0)
+    agreed(signatures.growing_weights, counts, numbers, offsets, np.zeros(10, np.int64), 0)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels import fingerprint_sketches, java_hash, word_ids
+from nearkin.kernels import similarity_index, words
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.plain.java_hash import hash_code
+from nearkin.kernels.plain.similarity_index import hash_code
 from unit.kernels.agreeing import agreed
 
 ODD = "aeiou thxyz019'-.\"é½²İД日中か\u0301\u200d🙂\U0010ffff\0"
@@ -31,42 +31,42 @@ def arrays(values):
 def test_character_shingles(length, without_vowels, values):
     buffers = text_buffers(pa.array(values, pa.large_string()))
     options = {"length": length, "without_vowels": without_vowels}
-    agreed(java_hash.character_shingles, *buffers, **options)
+    agreed(similarity_index.character_shingles, *buffers, **options)
 
 
 @pytest.mark.parametrize("length", [1, 2, 9])
 @given(values=SPACED)
 def test_word_shingles(length, values):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    ids, id_offsets, bounds = word_ids.word_ids(data, offsets)
-    hashed = agreed(java_hash.hash_words, data, bounds)
-    shingles, shingle_offsets = agreed(java_hash.word_shingles, ids, id_offsets, *hashed, length=length)
-    words = [word_ids.bare_word(word) for word in values[0].split(" ")] if values else []
-    words = [word for word in words if word]
-    grams = [" ".join(words[first : first + length]) for first in range(len(words) - length + 1)]
+    ids, id_offsets, bounds = words.word_ids(data, offsets)
+    hashed = agreed(similarity_index.hash_words, data, bounds)
+    shingles, shingle_offsets = agreed(similarity_index.word_shingles, ids, id_offsets, *hashed, length=length)
+    bare = [words.bare_word(word) for word in values[0].split(" ")] if values else []
+    bare = [word for word in bare if word]
+    grams = [" ".join(bare[first : first + length]) for first in range(len(bare) - length + 1)]
     assert shingles[: shingle_offsets[1] if values else 0].tolist() == [hash_code(gram) for gram in grams]
 
 
 @given(values=SPACED, stops=st.sets(st.sampled_from(["to", "a", "é", "th'x", "日"])))
 def test_word_ids(values, stops):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    agreed(word_ids.word_ids, data, offsets)
-    words = tuple(word.encode() for word in sorted(stops))
-    agreed(word_ids.without_words, data, offsets, words)
-    bounds = word_ids.word_ids(data, offsets)[2]
-    agreed(word_ids.are_among, data, bounds, words)
+    agreed(words.word_ids, data, offsets)
+    stop_words = tuple(word.encode() for word in sorted(stops))
+    agreed(words.without_words, data, offsets, stop_words)
+    bounds = words.word_ids(data, offsets)[2]
+    agreed(words.are_among, data, bounds, stop_words)
 
 
 def test_more_distinct_words_than_there_is_room_for_at_first():
-    words = [f"w{i * i}" for i in range(10_000)]
-    data, offsets = text_buffers(pa.array([" ".join(words), " ".join(words[::-1])], pa.large_string()))
-    agreed(word_ids.word_ids, data, offsets)
+    many = [f"w{i * i}" for i in range(10_000)]
+    data, offsets = text_buffers(pa.array([" ".join(many), " ".join(many[::-1])], pa.large_string()))
+    agreed(words.word_ids, data, offsets)
 
 
 @given(values=st.lists(st.lists(st.integers(0, 9), max_size=40), max_size=4), most=st.integers(1, 9))
 def test_words_that_are_chosen(values, most):
-    agreed(word_ids.first_ids, *arrays(values), n_distinct=10)
-    agreed(word_ids.frequent_ids, *arrays(values), n_distinct=10, most=most)
+    agreed(words.first_ids, *arrays(values), n_distinct=10)
+    agreed(words.frequent_ids, *arrays(values), n_distinct=10, most=most)
 
 
 @given(values=SHINGLES, number=st.integers(1, 30), seed=st.integers(0, 2**64 - 1))
@@ -74,24 +74,24 @@ def test_sketches(values, number, seed):
     ways = [("divisible", "by"), ("winnowed", "window"), ("lowest", "most"), ("highest", "most")]
     for name, parameter in ways:
         options = {parameter: 2 * number + 1}
-        agreed(getattr(fingerprint_sketches, name), *arrays(values), **options)
-    agreed(fingerprint_sketches.random_third, *arrays(values), seed=seed)
+        agreed(getattr(similarity_index, name), *arrays(values), **options)
+    agreed(similarity_index.random_third, *arrays(values), seed=seed)
 
 
 @given(values=SHINGLES, length=st.integers(2, 9))
 def test_one_number(values, length):
     for name, options in (("sums", {}), ("rabin", {}), ("super_shingles", {"length": length})):
-        assert agreed(getattr(fingerprint_sketches, name), *arrays(values), **options).dtype == np.int64
+        assert agreed(getattr(similarity_index, name), *arrays(values), **options).dtype == np.int64
 
 
 def test_a_long_run_is_hashed_as_in_one_piece():
     values = [np.random.default_rng(5).integers(-(2**31), 2**31, 5_000).tolist()]
-    agreed(fingerprint_sketches.super_shingles, *arrays(values), length=1_500)
+    agreed(similarity_index.super_shingles, *arrays(values), length=1_500)
 
 
 def test_the_polynomial_is_irreducible():
     """Rabin's test: x^(2^64) = x modulo P, and x^(2^32) - x has no factor in common with P; 2 is 64's only prime."""
-    polynomial = fingerprint_sketches.POLYNOMIAL
+    polynomial = similarity_index.POLYNOMIAL
 
     def times(a, b):
         product = 0

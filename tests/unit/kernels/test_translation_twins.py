@@ -9,9 +9,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.kernels import model_1, split_words
+from nearkin.kernels import model_1
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.plain.shingles import split_words as words_of
+from nearkin.kernels.words import split_words
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -27,7 +28,7 @@ def sentences(values):
 @given(st.lists(st.one_of(st.text(st.sampled_from(ODD), max_size=60), st.text(max_size=30)), max_size=6))
 def test_split_words(values):
     data, offsets = text_buffers(pa.array(values, pa.large_string()))
-    words, word_offsets, text_offsets = agreed(split_words.split_words, data, offsets)
+    words, word_offsets, text_offsets = agreed(split_words, data, offsets)
     spelled = [bytes(words[a:b]).decode() for a, b in pairwise(word_offsets)]
     assert spelled == [word for value in values for word in words_of(value)]
     assert np.diff(text_offsets).tolist() == [len(words_of(value)) for value in values]

@@ -11,17 +11,13 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin.kernels import (  # (two are named here so that both are seen to be covered)
-    chains,
     compiled,  # noqa: F401
     frames,
-    grouping,
-    identity,
+    hashing,
     lines,
     linking,
-    marks,
     overlap,
     plain,  # noqa: F401
-    prefixes,
     shingles,
     sketch,
     text,
@@ -156,9 +152,9 @@ def test_link_runs(data, max_pivots, max_pairs, room):
 @given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(0, 2**64 - 1)), st.integers(0, 12))
 def test_marks(marked, asked, bits):
     bitmap = np.zeros(1 << bits, np.uint8)
-    agreed(marks.mark, np.array(marked, np.uint64), bitmap)
-    marks.mark(np.array(marked, np.uint64), bitmap)
-    found = agreed(marks.is_marked, np.array([*asked, *marked], np.uint64), bitmap)
+    agreed(linking.mark, np.array(marked, np.uint64), bitmap)
+    linking.mark(np.array(marked, np.uint64), bitmap)
+    found = agreed(linking.is_marked, np.array([*asked, *marked], np.uint64), bitmap)
     assert found[len(asked) :].all()
 
 
@@ -188,8 +184,8 @@ def test_grouping(n_rows, data):
     order = np.array(data.draw(st.permutations(range(n_rows))), np.uint32)
     left, right = (np.array([e[i] for e in edges], np.uint32) for i in (0, 1))
     likeness = np.array(list(edges.values()), np.float64)
-    agreed(grouping.principals, left, right, likeness, order)
-    agreed(grouping.components, left, right, n_rows)
+    agreed(linking.principals, left, right, likeness, order)
+    agreed(linking.components, left, right, n_rows)
 
 
 @given(sets, st.data())
@@ -198,7 +194,7 @@ def test_prefixes(values, data):
     hashes = hashes << np.uint64(59)  # spread over the upper bits that choose a count
     counts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=16, max_size=16)), np.uint32)
     lengths = np.array([data.draw(st.integers(0, len(s))) for s in values], np.int64)
-    agreed(prefixes.prefixes, hashes, offsets, counts, lengths)
+    agreed(linking.prefixes, hashes, offsets, counts, lengths)
 
 
 def test_prefixes_of_large_sets():
@@ -206,32 +202,32 @@ def test_prefixes_of_large_sets():
     hashes = chance.permutation(700).astype(np.uint64) << np.uint64(54)
     offsets, lengths = np.array([0, 64, 129, 700]), np.array([20, 65, 300])
     counts = chance.integers(0, 4, 64, np.uint32)
-    agreed(prefixes.prefixes, hashes, offsets, counts, lengths)
+    agreed(linking.prefixes, hashes, offsets, counts, lengths)
 
 
 @given(st.lists(st.binary(max_size=9), max_size=6))
 def test_hash_strings(values):
     data, offsets = text_buffers(pa.array(values, pa.large_binary()))
-    agreed(identity.hash_strings, data, offsets)
+    agreed(hashing.hash_strings, data, offsets)
 
 
 @given(st.lists(st.tuples(few_hashes, few_hashes), max_size=40), st.integers(1, 4), st.data())
 def test_chains(entries, most, data):
     keys = np.array(entries, np.uint64).reshape(-1, 2)
     half = data.draw(st.integers(0, len(keys)))
-    heads, previous = np.full((2, 64), chains.NONE, np.int32), np.full((len(keys), 2), chains.NONE, np.int32)
+    heads, previous = np.full((2, 64), linking.NO_ROW, np.int32), np.full((len(keys), 2), linking.NO_ROW, np.int32)
     for a, b in ((0, half), (half, len(keys))):
-        agreed(chains.find_and_add, keys, a, b, heads, previous, most=most)
-        found = chains.find_and_add(keys, a, b, heads, previous, most=most)
+        agreed(linking.find_in_chains, keys, a, b, heads, previous, most=most)
+        found = linking.find_in_chains(keys, a, b, heads, previous, most=most)
         same(found, _looked_through(keys, a, b, most))
-    fresh_heads, fresh_previous = np.full((2, 128), chains.NONE, np.int32), previous * 0
-    agreed(chains.rebuild, keys, len(keys), fresh_heads, fresh_previous)
-    chains.rebuild(keys, len(keys), fresh_heads, fresh_previous)
+    fresh_heads, fresh_previous = np.full((2, 128), linking.NO_ROW, np.int32), previous * 0
+    agreed(linking.rebuild_chains, keys, len(keys), fresh_heads, fresh_previous)
+    linking.rebuild_chains(keys, len(keys), fresh_heads, fresh_previous)
     same([fresh_previous], [previous])
 
 
 def _looked_through(keys, first, last, most):
-    """What `chains.find_and_add` returns, without an index."""
+    """What `linking.find_in_chains` returns, without an index."""
     pairs, n_cut = set(), 0
     for row in range(first, last):
         for j in range(keys.shape[1]):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.sketch import found_by_bands
 from nearkin.planning.cluster_needs import CorpusForecast
 from nearkin.planning.search import Sample, plan_bands
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from example_counts import every
 from nearkin.errors import ParameterError
-from nearkin.kernels.chances import found_by_bands, found_by_sample
+from nearkin.kernels.sketch import found_by_bands, found_by_sample
 from nearkin.planning.search import EVERY_SIZE, MAX_SLOTS, Sample, bands_for, missed, plan_bands, plan_sampling
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import ShingleSets

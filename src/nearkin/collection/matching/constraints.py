@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.grouping import components
+from nearkin.kernels.linking import components
 from nearkin.records import F64, I64, Bool
 
 _VALUES_AT_A_TIME = 1 << 21

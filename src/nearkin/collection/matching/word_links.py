@@ -16,7 +16,7 @@ import numpy as np
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.engines.local import map_ordered
-from nearkin.kernels.signature_tiles import near_in_tiles, tiled
+from nearkin.kernels.hamming import near_in_tiles, tiled
 from nearkin.records import I64, U64, Bool
 from nearkin.runs.progress import Progress
 

@@ -16,7 +16,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
-from nearkin.kernels.letters import N_BUCKETS, N_LATIN
+from nearkin.kernels.text import N_BUCKETS, N_LATIN
 from nearkin.records import I64, U8, U32
 from nearkin.runs.progress import Progress
 from nearkin.store import schema

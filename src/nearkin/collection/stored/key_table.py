@@ -19,7 +19,7 @@ from nearkin.collection.counting import NORMALISE, SHINGLES, SIGNATURE, TextCoun
 from nearkin.collection.stored.contents import texts_from
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
-from nearkin.kernels.mixing import GOLDEN, spread
+from nearkin.kernels.hashing import GOLDEN, spread
 from nearkin.records import I64, U8, U64, Bool, ShingleSets
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored

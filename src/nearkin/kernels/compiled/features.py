@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import CHARACTERS, character_classes
-from nearkin.kernels.compiled.characters import decoded
-from nearkin.kernels.compiled.jit import njit
-from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.compiled.basics import GOLDEN, decoded, mix, njit
 from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
-from nearkin.kernels.compiled.shingles import _shingles_one
-from nearkin.kernels.compiled.units import _scratch, _units_one
+from nearkin.kernels.compiled.shingles import _scratch, _shingles_one, _units_one
 
 _FIRST_BITS = 16
 _FIRST_TABLE = 1 << _FIRST_BITS

@@ -7,11 +7,19 @@ from functools import cache
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
-from nearkin.kernels.compiled.characters import decoded
-from nearkin.kernels.compiled.jit import njit
-from nearkin.kernels.compiled.mixing import GOLDEN, mix
-from nearkin.kernels.compiled.shingles import _BLOCK, _MAX_AT_FIRST, _table_size, _word_shingles_one
-from nearkin.kernels.compiled.units import _absorb, _find_bounds, _hash_run, _mark_runs, _piece, _scratch
+from nearkin.kernels.compiled.basics import GOLDEN, decoded, mix, njit
+from nearkin.kernels.compiled.shingles import (
+    _BLOCK,
+    _MAX_AT_FIRST,
+    _absorb,
+    _find_bounds,
+    _hash_run,
+    _mark_runs,
+    _piece,
+    _scratch,
+    _table_size,
+    _word_shingles_one,
+)
 from nearkin.kernels.plain.shingles import word_hash
 
 _ONES = np.uint64(0x0101010101010101)

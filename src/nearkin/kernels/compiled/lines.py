@@ -6,10 +6,9 @@ from functools import reduce
 
 import numpy as np
 
-from nearkin.kernels.compiled.characters import decoded
-from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.basics import decoded, njit
+from nearkin.kernels.plain.hashing import MASK
 from nearkin.kernels.plain.lines import JOINING
-from nearkin.kernels.plain.mixing import MASK
 
 _SOFT, _HARD = 2, 1
 _JOINED, _COMPOUND, _FIRST, _SECOND = range(4)  # what the words of a text are compared with, for each break

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.basics import copy_into, mix, njit
+from nearkin.kernels.linking import NO_ROW
 
 _DIGIT_BITS = 11
 _N_DIGITS = 1 << _DIGIT_BITS
 _N_PASSES = 6  # 6 digits of 11 bits cover 64
+_MAX_BY_INSERTION = 64
 
 
 def sort_by_key(keys, rows):
@@ -98,3 +100,161 @@ def _link_one(rows, start, end, sizes, sides, min_size_ratio, pivots, pairs, n_p
                 pairs[n_pairs] = (np.uint64(min(a, b)) << np.uint64(32)) | np.uint64(max(a, b))
                 n_pairs += 1
     return n_pairs
+
+
+@njit(nogil=True, cache=True)
+def prefix_many(hashes, offsets, counts, lengths, shift, elements):
+    largest = 0
+    for i in range(len(offsets) - 1):
+        largest = max(largest, offsets[i + 1] - offsets[i])
+    ordered, frequency = np.empty(largest, np.uint64), np.empty(largest, np.uint32)
+    out = 0
+    for i in range(len(offsets) - 1):
+        _order_one(hashes, offsets[i], offsets[i + 1], counts, shift, ordered, frequency)
+        for j in range(lengths[i]):
+            elements[out] = ordered[j]
+            out += 1
+
+
+@njit(nogil=True, cache=True)
+def _order_one(hashes, start, end, counts, shift, ordered, frequency):
+    if end - start > _MAX_BY_INSERTION:
+        elements = np.sort(hashes[start:end])
+        found = counts[elements >> np.uint64(shift)]
+        copy_into(ordered, elements[np.argsort(found, kind="mergesort")])  # stable
+        return
+    for i in range(end - start):
+        element = hashes[start + i]
+        count = counts[element >> np.uint64(shift)]
+        j = i
+        while j > 0 and (frequency[j - 1] > count or (frequency[j - 1] == count and ordered[j - 1] > element)):
+            ordered[j] = ordered[j - 1]
+            frequency[j] = frequency[j - 1]
+            j -= 1
+        ordered[j] = element
+        frequency[j] = count
+
+
+@njit(nogil=True, cache=True)
+def mark_many(hashes, shift, bitmap):
+    for i in range(len(hashes)):
+        bit = hashes[i] >> np.uint64(shift)
+        bitmap[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
+
+
+@njit(nogil=True, cache=True)
+def find_marked(hashes, shift, bitmap, found):
+    for i in range(len(hashes)):
+        bit = hashes[i] >> np.uint64(shift)
+        found[i] = (bitmap[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & 1
+
+
+@njit(nogil=True, cache=True)
+def find_and_add_one(keys, row, heads, previous, most, buffer):
+    n_found = 0
+    n_cut = 0
+    for j in range(keys.shape[1]):
+        _add(keys, row, j, heads, previous)
+        earlier = previous[row, j]
+        n_seen = 0
+        while earlier != NO_ROW and n_seen < most:
+            buffer[n_found] = earlier
+            n_found += 1
+            n_seen += 1
+            earlier = previous[earlier, j]
+        n_cut += earlier != NO_ROW
+    return n_found, n_cut
+
+
+@njit(nogil=True, cache=True)
+def add_many(keys, n_rows, heads, previous):
+    for row in range(n_rows):
+        for j in range(keys.shape[1]):
+            _add(keys, row, j, heads, previous)
+
+
+@njit(nogil=True, cache=True)
+def _add(keys, row, j, heads, previous):
+    mask = np.uint64(heads.shape[1] - 1)
+    place = mix(keys[row, j]) & mask
+    while heads[j, place] != NO_ROW and keys[heads[j, place], j] != keys[row, j]:
+        place = (place + np.uint64(1)) & mask
+    previous[row, j] = heads[j, place]
+    heads[j, place] = row
+
+
+@njit(nogil=True, cache=True)
+def assign_principals(left, right, similarity, order, principal):
+    starts, neighbours, likeness = _adjacency(left, right, similarity, len(order))
+    rank = np.empty(len(order), np.uint32)
+    for i in range(len(order)):
+        rank[order[i]] = i
+    is_principal = np.zeros(len(order), np.bool_)
+    _choose_principals(starts, neighbours, order, is_principal)
+    _assign_members(starts, neighbours, likeness, rank, is_principal, principal)
+
+
+@njit(nogil=True, cache=True)
+def unite(left, right, parent):
+    """Union-find with path halving; the lower root wins, so the result does not depend on the order of the matches."""
+    for i in range(len(left)):
+        a, b = _root(parent, left[i]), _root(parent, right[i])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    for row in range(len(parent)):
+        parent[row] = _root(parent, np.uint32(row))
+
+
+@njit(nogil=True, cache=True)
+def _adjacency(left, right, similarity, n_rows):
+    """Compressed rows: the neighbours of i are neighbours[starts[i]:starts[i + 1]]."""
+    starts = np.zeros(n_rows + 1, np.int64)
+    for i in range(len(left)):
+        starts[left[i] + 1] += 1
+        starts[right[i] + 1] += 1
+    for i in range(n_rows):
+        starts[i + 1] += starts[i]
+    fill = starts[:-1].copy()
+    neighbours = np.empty(2 * len(left), np.uint32)
+    likeness = np.empty(2 * len(left), np.float64)
+    for i in range(len(left)):
+        a, b = left[i], right[i]
+        neighbours[fill[a]], likeness[fill[a]] = b, similarity[i]
+        neighbours[fill[b]], likeness[fill[b]] = a, similarity[i]
+        fill[a] += 1
+        fill[b] += 1
+    return starts, neighbours, likeness
+
+
+@njit(nogil=True, cache=True)
+def _choose_principals(starts, neighbours, order, is_principal):
+    for i in range(len(order)):
+        row = order[i]
+        is_free = True
+        for j in range(starts[row], starts[row + 1]):
+            if is_principal[neighbours[j]]:
+                is_free = False
+                break
+        is_principal[row] = is_free
+
+
+@njit(nogil=True, cache=True)
+def _assign_members(starts, neighbours, likeness, rank, is_principal, principal):
+    for row in range(len(principal)):
+        if is_principal[row]:
+            continue
+        best = -1.0
+        for j in range(starts[row], starts[row + 1]):
+            other = neighbours[j]
+            is_better = likeness[j] > best or (likeness[j] == best and rank[other] < rank[principal[row]])
+            if is_principal[other] and is_better:
+                best = likeness[j]
+                principal[row] = other
+
+
+@njit(nogil=True, cache=True)
+def _root(parent, row):
+    while parent[row] != row:
+        parent[row] = parent[parent[row]]
+        row = parent[row]
+    return row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.basics import njit
 
 
 @njit(nogil=True, cache=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.basics import njit
 
 
 @njit(nogil=True, cache=True)

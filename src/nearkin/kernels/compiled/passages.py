@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.compiled.jit import njit
-from nearkin.kernels.compiled.mixing import mix
+from nearkin.kernels.compiled.basics import mix, njit
 
 _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
 _NONE = np.uint32(0xFFFFFFFF)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.compiled.jit import njit
-from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.compiled.basics import GOLDEN, mix, njit
 from nearkin.kernels.sketch import EMPTY
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+from nearkin.kernels.plain.hashing import GOLDEN, MASK, mix
 from nearkin.kernels.plain.shingles import _shingles_one, split_words, word_hash
 
 _DIGIT = re.compile("[0-9]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from nearkin.kernels.plain.mixing import MASK, mix
+from nearkin.kernels.plain.hashing import MASK, mix
 
 _POLYNOMIAL = 0xD6E8FEB86659FD93
 

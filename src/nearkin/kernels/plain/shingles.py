@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nearkin.kernels.characters import ALONE, CODE, FORMAT, MARK, SEPARATOR, WORD, WORDS, character_classes
-from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+from nearkin.kernels.plain.hashing import GOLDEN, MASK, mix
 
 _POLYNOMIAL = 0xD6E8FEB86659FD93
 

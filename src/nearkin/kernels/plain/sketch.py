@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+from nearkin.kernels.plain.hashing import GOLDEN, MASK, mix
 from nearkin.kernels.sketch import EMPTY
 
 _EMPTY = int(EMPTY)

@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from nearkin.kernels.characters import INERT, NEEDS_LIBRARY, REPLACED, SPACE
+from nearkin.kernels.characters import ALONE, INERT, NEEDS_LIBRARY, REPLACED, SPACE, WORD
+from nearkin.kernels.plain.hashing import mix
+from nearkin.kernels.text import LATIN, MAX_COUNT, N_LATIN
 
 
 def check_many(data, offsets, invalid_at, n_characters):
@@ -49,3 +51,19 @@ def _fold_one(text, tables, to_lower, collapse):
 def _becomes(character, replaced, offsets, data):
     place = np.searchsorted(replaced, np.uint32(ord(character)))
     return data[offsets[place] : offsets[place + 1]].tobytes().decode()
+
+
+def count_many(data, offsets, classes, counts, n_counted, n_others):
+    has_buckets = counts.shape[1] > N_LATIN
+    for i, (start, end) in enumerate(pairwise(offsets.tolist())):
+        own = [0] * counts.shape[1]
+        for character in data[start:end].tobytes().decode():
+            if character in LATIN:
+                own[LATIN.index(character)] += 1
+            elif ord(character) >= 128 and classes[ord(character)] in (WORD, ALONE):
+                if has_buckets:
+                    own[N_LATIN + (mix(ord(character)) >> 58)] += 1
+                else:
+                    n_others[i] += 1
+        n_counted[i] = sum(own)
+        counts[i] = np.minimum(own, MAX_COUNT)

@@ -11,10 +11,9 @@ from functools import cache
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.cosines import Block, Sparse, block_by_terms, near_in_block, products
-from nearkin.kernels.projections import project_hashes
-from nearkin.kernels.signature_tiles import near_in_tiles, tiled
-from nearkin.kernels.sliding_window import leading_bits, order_of
+from nearkin.kernels.hamming import near_in_tiles, tiled
+from nearkin.kernels.signatures import leading_bits, order_of, project_hashes
+from nearkin.kernels.terms import Block, Sparse, block_by_terms, near_in_block, products
 from nearkin.records import F64, U64
 
 FEW_TERMS = 100.0

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, quoted
 from nearkin.kernels.buffers import strings, text_buffers
-from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.hashing import hash_strings
 from nearkin.kernels.passages import hash_windows
-from nearkin.kernels.split_words import locate_words
 from nearkin.kernels.text import fold
+from nearkin.kernels.words import locate_words
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
 from nearkin.records import I64, U32, U64, Bool

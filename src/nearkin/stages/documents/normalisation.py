@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import as_type, integers, large_strings, text_buffers
-from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.hashing import hash_strings
 from nearkin.kernels.lines import BATES, HIDDEN, HYPHEN, NUMBERS, join_broken_words, line_flags
 from nearkin.kernels.text import first_invalid_byte, fold
 from nearkin.nouns import counted

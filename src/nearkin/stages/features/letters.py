@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.letters import N_BUCKETS, N_LATIN, count_letters
+from nearkin.kernels.text import N_BUCKETS, N_LATIN, count_letters
 from nearkin.records import LetterVectors
 
 Alphabet = Literal["latin", "universal"]

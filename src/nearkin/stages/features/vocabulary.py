@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings, text_buffers
-from nearkin.kernels.identity import hash_strings
-from nearkin.kernels.lookup import find, insert
-from nearkin.kernels.terms import count_terms
+from nearkin.kernels.hashing import hash_strings
+from nearkin.kernels.terms import count_terms, find_numbers, insert_numbers
 from nearkin.records import F64, I32, I64, U64, TermCounts, TextWords, WeightedVectors
 
 _FIRST_ROOM = 1 << 12
@@ -49,7 +48,7 @@ class Vocabulary:
         hashes = hashes_of(words)
         self._make_room(self._n + len(hashes))
         before = self._n
-        numbers, self._n = insert(self._hashes, self._n, self._table, hashes)
+        numbers, self._n = insert_numbers(self._hashes, self._n, self._table, hashes)
         if self._n > before:
             new = np.flatnonzero(numbers >= before)
             _, firsts = np.unique(numbers[new], return_index=True)
@@ -59,7 +58,7 @@ class Vocabulary:
     def find(self, words: pa.LargeStringArray) -> I64:
         """Return the number of each word, -1 if it has none."""
         hashes = hashes_of(words)
-        return find(self._hashes, self._table, hashes)
+        return find_numbers(self._hashes, self._table, hashes)
 
     def count(self, texts: TextWords) -> TermCounts:
         """Count the words of texts, as numbers."""
@@ -74,7 +73,7 @@ class Vocabulary:
         hashes = self.hashes
         self._hashes, self._table = np.zeros(room, np.uint64), np.zeros(4 * room, np.uint32)
         if self._n:
-            _, self._n = insert(self._hashes, 0, self._table, hashes)
+            _, self._n = insert_numbers(self._hashes, 0, self._table, hashes)
 
 
 def hashes_of(words: pa.LargeStringArray) -> U64:

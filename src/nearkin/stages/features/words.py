@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
-from nearkin.kernels.split_words import split_words
+from nearkin.kernels.words import split_words
 from nearkin.records import TextWords
 
 STEMMED_LANGUAGES = {

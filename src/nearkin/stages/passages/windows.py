@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nearkin.kernels.grouping import components
+from nearkin.kernels.linking import components
 from nearkin.kernels.passages import NONE, REPEATED, equal_windows, following, window_flags
 from nearkin.records import I64, U8, U32, Bool
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from nearkin.arguments import checking_records
 from nearkin.errors import ParameterError, check_int, is_number
-from nearkin.kernels.chances import found_by_bands
-from nearkin.kernels.sketch import band_keys
+from nearkin.kernels.sketch import band_keys, found_by_bands
 from nearkin.records import F64, U64, Signatures
 
 _MAX_SLOTS = 65_536

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.kernels.linking import link_runs, sort_by_key
-from nearkin.kernels.marks import is_marked, mark
+from nearkin.kernels.linking import is_marked, link_runs, mark, sort_by_key
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, ShingleSets
 from nearkin.stages.search.linking import sorted_distinct
 

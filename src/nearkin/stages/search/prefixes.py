@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.prefixes import prefixes
+from nearkin.kernels.linking import prefixes
 from nearkin.records import I64, U32, U64, Bool, ShingleSets
 
 COUNT_BITS = 22

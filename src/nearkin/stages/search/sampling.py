@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.chances import found_by_sample
-from nearkin.kernels.sketch import round_constants
+from nearkin.kernels.sketch import found_by_sample, round_constants
 from nearkin.records import F64, I64, U64, ShingleSets
 
 _SALT = np.uint64(0xA0761D6478BD642F)

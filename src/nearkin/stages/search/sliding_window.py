@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError, is_int
-from nearkin.kernels.sliding_window import leading_bits, order_of
+from nearkin.kernels.signatures import leading_bits, order_of
 from nearkin.records import I64, U32, U64, BitSignatures, Bool
 from nearkin.stages.search.stretches import NearPairs, Stretches, check_search, rows_of, sides_of
 

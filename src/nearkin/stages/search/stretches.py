@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import FingerprintError, check_int
-from nearkin.kernels.signature_tiles import UNIT, near_in_tiles, tiled
+from nearkin.kernels.hamming import UNIT, near_in_tiles, tiled
 from nearkin.records import I64, U64, BitSignatures
 
 U16 = NDArray[np.uint16]

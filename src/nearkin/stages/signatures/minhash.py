@@ -14,7 +14,7 @@ import numpy as np
 
 from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, is_int
-from nearkin.kernels.mixing import GOLDEN
+from nearkin.kernels.hashing import GOLDEN
 from nearkin.kernels.sketch import sketch
 from nearkin.records import F64, BitSignatures, Bool, FeatureCounts, ShingleSets, Signatures
 from nearkin.stages.signatures.bits import check_bits, signatures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.lookup import find, insert
+from nearkin.kernels.terms import find_numbers, insert_numbers
 from nearkin.records import I64, U64
 
 _FIRST_ROOM = 1024
@@ -38,7 +38,7 @@ class FeatureNumbers:
 
     def find(self, hashes: U64) -> I64:
         """Return the number of each hash, -1 if it has none."""
-        return find(self._hashes, self._table, hashes)
+        return find_numbers(self._hashes, self._table, hashes)
 
     def add(self, hashes: U64) -> I64:
         """Return the number of each hash; new ones get the next numbers."""
@@ -46,7 +46,7 @@ class FeatureNumbers:
         for start in range(0, len(hashes), _PART):  # most are known: room for all would be far too much
             part = slice(start, start + _PART)
             self._make_room(self._n + len(hashes[part]))
-            numbers[part], self._n = insert(self._hashes, self._n, self._table, hashes[part])
+            numbers[part], self._n = insert_numbers(self._hashes, self._n, self._table, hashes[part])
         return numbers
 
     def _make_room(self, n: int) -> None:
@@ -57,4 +57,4 @@ class FeatureNumbers:
             room *= 2
         hashes = self.hashes
         self._hashes, self._table = np.zeros(room, np.uint64), np.zeros(4 * room, np.uint32)
-        _, self._n = insert(self._hashes, 0, self._table, hashes)
+        _, self._n = insert_numbers(self._hashes, 0, self._table, hashes)

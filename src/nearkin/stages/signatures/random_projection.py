@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nearkin.arguments import checking_records
 from nearkin.errors import ParameterError, is_int
-from nearkin.kernels.projections import project_hashes
+from nearkin.kernels.signatures import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
 from nearkin.stages.signatures.bits import check_seed, packed_words
 

@@ -19,8 +19,8 @@ from nearkin.arguments import checking_records
 from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.features import locate_characters
-from nearkin.kernels.keccak import MAX_MESSAGE_BYTES, shake256
-from nearkin.kernels.projections import project_hashes, project_rows
+from nearkin.kernels.hashing import MAX_MESSAGE_BYTES, shake256
+from nearkin.kernels.signatures import project_hashes, project_rows
 from nearkin.nouns import one_of
 from nearkin.records import I64, U8, U32, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, packed_words, signatures, votes

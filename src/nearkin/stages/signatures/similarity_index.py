@@ -23,10 +23,9 @@ import pyarrow.compute as pc
 
 from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, is_among, is_int, is_number
-from nearkin.kernels import fingerprint_sketches
+from nearkin.kernels import similarity_index
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.java_hash import character_shingles, hash_words, word_shingles
-from nearkin.kernels.word_ids import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
+from nearkin.kernels.words import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
 from nearkin.records import I32, I64, U8, Bool
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.signatures.bits import check_seed
@@ -98,7 +97,7 @@ class TextStream:
             data, offsets = text_buffers(_in_lower_case(texts))
             if self.leaves_out_stop_words:
                 data, offsets = without_words(data, offsets, self._stops)
-            return character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
+            return similarity_index.character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
         return self._words(texts).shingles(k)
 
     def frequent_words(self, texts: pa.LargeStringArray, most: int) -> tuple[I32, I64]:
@@ -155,7 +154,9 @@ class _Words:
         return replace(self, ids=ids, offsets=offsets)
 
     def shingles(self, k: int) -> tuple[I32, I64]:
-        return word_shingles(self.ids, self.offsets, *hash_words(self.data, self.bounds), length=k)
+        return similarity_index.word_shingles(
+            self.ids, self.offsets, *similarity_index.hash_words(self.data, self.bounds), length=k
+        )
 
 
 @cache
@@ -400,26 +401,26 @@ class SimilarityIndex:
             sizes = np.diff(offsets)
             has_value = (sizes > 0) & (sizes <= MAX_SUPER_SHINGLED)
             shingles, offsets = _where(shingles, offsets, has_value)
-            values = fingerprint_sketches.super_shingles(shingles, offsets, length=max(2, self.k))
+            values = similarity_index.super_shingles(shingles, offsets, length=max(2, self.k))
         else:
             shingles, offsets = self._sketches(shingles, offsets)
             has_value = np.diff(offsets) > 0
-            reduced = fingerprint_sketches.rabin if self.method in _OF_RABIN else fingerprint_sketches.sums
+            reduced = similarity_index.rabin if self.method in _OF_RABIN else similarity_index.sums
             values = reduced(shingles, offsets)
         return SimilarityIndexes(np.where(has_value, values, 0), has_value, self.fingerprint)
 
     def _sketches(self, shingles: I32, offsets: I64) -> tuple[I32, I64]:
         kept: tuple[I32, I64] = shingles, offsets
         if self.method in (3, 4):
-            kept = fingerprint_sketches.divisible(shingles, offsets, by=DIVISOR)
+            kept = similarity_index.divisible(shingles, offsets, by=DIVISOR)
         elif self.method in (5, 6):
-            kept = fingerprint_sketches.winnowed(shingles, offsets, window=self.w)
+            kept = similarity_index.winnowed(shingles, offsets, window=self.w)
         elif self.method in (7, 8):
-            kept = fingerprint_sketches.lowest(shingles, offsets, most=EXTREMES)
+            kept = similarity_index.lowest(shingles, offsets, most=EXTREMES)
         elif self.method in (9, 10):
-            kept = fingerprint_sketches.highest(shingles, offsets, most=EXTREMES)
+            kept = similarity_index.highest(shingles, offsets, most=EXTREMES)
         elif self.method in (11, 12):
-            kept = fingerprint_sketches.random_third(shingles, offsets, seed=self.seed)
+            kept = similarity_index.random_third(shingles, offsets, seed=self.seed)
         return kept
 
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, SourceError, is_int
 from nearkin.formats import parquet
-from nearkin.kernels.lookup import add_at
-from nearkin.kernels.projections import growing_weights
+from nearkin.kernels.signatures import growing_weights
+from nearkin.kernels.terms import add_at
 from nearkin.paths import path_of
 from nearkin.records import I64, U64, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers

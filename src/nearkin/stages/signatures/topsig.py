@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, is_number
-from nearkin.kernels.projections import logarithms, project_sparse
+from nearkin.kernels.signatures import logarithms, project_sparse
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, votes
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.kernels.overlap import n_common
-from nearkin.kernels.plain.mixing import GOLDEN
+from nearkin.kernels.plain.hashing import GOLDEN
 from nearkin.records import I64, U32, U64, Bool, ShingleSets
 
 MIN_TEXTS = 50

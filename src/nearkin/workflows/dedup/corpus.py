@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nearkin.errors import SourceError
 from nearkin.kernels.buffers import text_buffers
-from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.hashing import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.records import F64, I64, U8, U32, U64
 from nearkin.runs.spool import Chunk

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.kernels.buffers import strings, text_buffers
-from nearkin.kernels.identity import hash_strings
-from nearkin.kernels.split_words import split_words
+from nearkin.kernels.hashing import hash_strings
+from nearkin.kernels.words import split_words
 from nearkin.manifests.dedup import (
     OTHER_RESULTS,
     RARE_REASONS,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
-from nearkin.kernels.grouping import components
+from nearkin.kernels.linking import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.files import make_work_folder, sealed

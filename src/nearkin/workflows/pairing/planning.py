@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
-from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, spread_in_block
+from nearkin.kernels.terms import Sparse, block_by_terms, near_in_block, spread_in_block
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.assurance import SamplePairs, assured

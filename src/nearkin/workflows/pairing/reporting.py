@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearkin.formats import parquet
-from nearkin.kernels.mixing import GOLDEN
+from nearkin.kernels.hashing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup import RunNote

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, ResumeError
-from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, products
+from nearkin.kernels.terms import Sparse, block_by_terms, near_in_block, products
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.progress import Meter, Progress

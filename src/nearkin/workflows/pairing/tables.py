@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.formats.delimited import safe_column
-from nearkin.kernels.cosines import best_terms
-from nearkin.kernels.terms import best_sources
+from nearkin.kernels.terms import best_sources, best_terms
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
 from nearkin.runs.tables import published_table

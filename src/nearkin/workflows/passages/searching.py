@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.kernels.buffers import large_strings, text_buffers
-from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.hashing import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.kernels.passages import NONE, hash_windows, mark_windows, winnow
-from nearkin.kernels.split_words import locate_words
+from nearkin.kernels.words import locate_words
 from nearkin.options.families import PassageOptions
 from nearkin.records import I64, U8, U32, U64, Bool
 from nearkin.reports.quantities import size_text

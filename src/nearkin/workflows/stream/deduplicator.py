@@ -29,8 +29,8 @@ from nearkin.errors import (
     in_percent,
     is_number,
 )
-from nearkin.kernels import chains
-from nearkin.kernels.mixing import GOLDEN
+from nearkin.kernels import linking
+from nearkin.kernels.hashing import GOLDEN
 from nearkin.nouns import counted
 from nearkin.paths import check_output, check_outside_collections, path_of, why
 from nearkin.planning.search import bands_for
@@ -258,7 +258,7 @@ class StreamDeduplicator:
         pending = {first + i: text for i, (_, text) in enumerate(batch)}
         try:
             self._ids += [doc_id for doc_id, _ in batch]
-            row, earlier, n_cut = chains.find_and_add(
+            row, earlier, n_cut = linking.find_in_chains(
                 self._keys, first, last, self._heads, self._previous, most=_MAX_OF_A_CHAIN
             )
             for i, j in zip(row.tolist(), earlier.tolist(), strict=True):
@@ -308,8 +308,8 @@ class StreamDeduplicator:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        self._heads = np.full((len(self._heads), 2 * len(self._keys)), chains.NONE, np.int32)
-        chains.rebuild(self._keys, len(self._ids), self._heads, self._previous)
+        self._heads = np.full((len(self._heads), 2 * len(self._keys)), linking.NO_ROW, np.int32)
+        linking.rebuild_chains(self._keys, len(self._ids), self._heads, self._previous)
 
     def _forget(self) -> None:
         n_old = len(self._ids) - (self.max_age or 0)

@@ -13,8 +13,7 @@ import numpy as np
 
 from nearkin.arguments import checking_arguments, checking_types
 from nearkin.errors import FingerprintError, ParameterError, check_int, is_int
-from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
-from nearkin.kernels.hamming_tiles import laid_in_tiles, move_bits, scan_tiles
+from nearkin.kernels.hamming import laid_in_tiles, move_bits, near_in_table, scan_tiles, sort_by_block
 from nearkin.nouns import counted
 from nearkin.records import I64, U32, U64, BitSignatures
 from nearkin.stages.search.hamming.pairs import U16, EqualSignatures, HammingPairs, columns_of, sort_together

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.hamming_classes import equal_classes, expand_classes, members_of
+from nearkin.kernels.hamming import equal_classes, expand_classes, members_of
 from nearkin.records import I32, I64, U32, U64, BitSignatures
 from nearkin.stages.search.hamming.plan import HammingPlan
 

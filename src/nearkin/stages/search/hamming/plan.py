@@ -17,8 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from nearkin.kernels.hamming_tables import sort_by_block
-from nearkin.kernels.hamming_tiles import move_bits
+from nearkin.kernels.hamming import move_bits, sort_by_block
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64
 

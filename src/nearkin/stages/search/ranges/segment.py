@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.range_blocks import FAN_OUT, fill_blocks, order_points
-from nearkin.kernels.range_scan import scan_blocks
+from nearkin.kernels.ranges import FAN_OUT, fill_blocks, order_points, scan_blocks
 from nearkin.records import F64, I64, U32, LetterVectors
 
 BLOCK_SIZE = 32

@@ -14,7 +14,7 @@ import numpy as np
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
-from nearkin.kernels.mixing import GOLDEN
+from nearkin.kernels.hashing import GOLDEN
 from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sorted_distinct
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
