@@ -103,7 +103,12 @@ def test_invoices_of_a_large_group_are_kept_apart():
      ("5. maaliskuuta", "5. kesäkuuta", "numbers"), ("5 Mayıs", "5 Kasım", "numbers"),
      ("ill yes well no", "ill no well yes", "words and numbers"), ("krank: nein", "krank: ja", "words and numbers"),
      ("asked yes no yes yes", "asked yes yes no yes", "numbers"), ("TERMS", "Terms", "nothing"),
-     ("A/B test", "a/b test", "nothing")],
+     ("A/B test", "a/b test", "nothing"),
+     ("pay (500)", "pay 500", "numbers"),
+     ("pay (€ 5.50)", "pay € 5.50", "numbers"), ("pay €500", "pay $500", "numbers"),
+     ("500 £ due", "500 € due", "numbers"), ("5 % of it", "5 of it", "numbers"), ("EUR 5", "USD 5", "numbers"),
+     ("blood AB+", "blood AB-", "numbers"), ("sugar A+ iron A-", "sugar A- iron A+", "numbers"),
+     ("(1) rent", "1. rent", "other"), ("pay (in full)", "pay in full", "other")],
 )  # fmt: skip
 def test_what_differs_is_said_of_signs_and_digits(one, other, differs):
     pairs = nearkin.dedup([f"{PAGES[0]} {one}", f"{PAGES[0]} {other}"], threshold=0.5).pairs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 _DATES = """
     january february march april may june july august september october november december
     jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday"""
@@ -23,18 +25,29 @@ _BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍\uf052\uf06c\uf06
 _BLANK = rf"[{_EMPTY}]|\[[\s_]+\]|\([\s_]+\)|\B(?:\[\]|\(\))\B"
 _MARKED, _PLUS, _MINUS = r"[✕✖❎⊗⊠]|~~", r"\B\+\B", r"\B[-−](\d)"
 _DIGIT = r"([०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩])"  # of India and its neighbours; others are normalised
+_POSITIVE, _IN_BRACKETS = r"(\w)\+\B", r"\(([^\w()]{0,2}\d[\d.,]+[^\w()]{0,2})\)"
+UNITS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "%": "percent"}
 _EMPTY_TICK, _TICK = " ☐ ", " ☒ "
-SIGNS = {
+Signs = Mapping[str, "str | Signs"]
+_FORMS: Signs = {
     _BLANK: {_BLANK: _EMPTY_TICK, f"[×{_BULLETS}]": _TICK},
-    _MARKED: {_MARKED: _TICK},
-    _PLUS: {_PLUS: _TICK, r"\B[-–−]\B": _EMPTY_TICK},
-    _MINUS: {_MINUS: rf"{_EMPTY_TICK}\1"},
-    _DIGIT: {_DIGIT: r"\10"},
-    INVISIBLE: {rf"{INVISIBLE}(\d)": r"0\1", INVISIBLE: _TICK},
+    _MARKED: _TICK,
+    "[+]": {_PLUS: {_PLUS: _TICK, r"\B[-–−]\B": _EMPTY_TICK}},
+    _MINUS: rf"{_EMPTY_TICK}\1",
+    _DIGIT: r"\10",
 }
-"""Other answers in forms, and digits of other scripts: what shows that a text has them, and what is written for them;
-elsewhere they may be bullets or dashes."""
-HAS_SIGNS = "|".join(SIGNS)
+_AMOUNTS: Signs = {
+    rf"{INVISIBLE}(\d)": r"0\1",
+    INVISIBLE: _TICK,
+    "[+]": {_POSITIVE: rf"\1{_TICK}"},
+    _IN_BRACKETS: r" 0\1 ",
+    **{f"[{sign}]": f" {word} " for sign, word in UNITS.items()},
+}
+_HAS_FORMS = "|".join((_BLANK, _MARKED, _PLUS, _MINUS, _DIGIT))
+_HAS_AMOUNTS = "|".join((INVISIBLE, _POSITIVE, _IN_BRACKETS, r"\d ?[$€£¥%]|[$€£¥] ?\d"))
+SIGNS: Signs = {f"{_HAS_FORMS}|{_HAS_AMOUNTS}": {_HAS_FORMS: _FORMS, **_AMOUNTS}}
+"""Patterns of other answers in forms, digits of other scripts, amounts in brackets and with units, and what is written
+for them; or, for texts that have the pattern, further ones: elsewhere they may be bullets or dashes."""
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
 _OTHER_DATES = """

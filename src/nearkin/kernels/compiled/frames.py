@@ -23,7 +23,7 @@ from nearkin.kernels.compiled.shingles import (
 from nearkin.kernels.plain.shingles import word_hash
 
 _ONES = np.uint64(0x0101010101010101)
-_MAYBE_BITS = 13
+_MAYBE_BITS = 15
 _WORDS_BEFORE = 4
 """The question that a tick answers."""
 

@@ -13,7 +13,7 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
-from nearkin.stages.number_words import ANSWERS, EVERY_DATE_WORD, HAS_SIGNS, NUMBER_WORDS, SIGNS
+from nearkin.stages.number_words import ANSWERS, EVERY_DATE_WORD, NUMBER_WORDS, SIGNS, UNITS, Signs
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, FIELDS, OTHER = map(
@@ -30,24 +30,19 @@ _BLOCK_PAIRS = 1 << 18
 @cache
 def also_numbers() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
     """Return the months, weekdays and numbers, and the ticks, in lower case and with a capital."""
-    lists = (EVERY_DATE_WORD | NUMBER_WORDS, ANSWERS)
+    lists = (EVERY_DATE_WORD.union(NUMBER_WORDS, UNITS.values()), ANSWERS)
     words, ticks = (sorted({form.encode() for word in words for form in (word, word.capitalize())}) for words in lists)
     return tuple(words), tuple(ticks)
 
 
-def with_ticks(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Write ticks for `SIGNS`."""
-    has_signs = pc.match_substring_regex(texts, HAS_SIGNS)
-    if not pc.any(has_signs).as_py():
-        return texts
-    ticked = texts.filter(has_signs)
-    for sign, ticks in SIGNS.items():
-        has_sign = pc.match_substring_regex(ticked, sign)
-        some = ticked.filter(has_sign)
-        for pattern, tick in ticks.items() if len(some) else ():
-            some = pc.replace_substring_regex(some, pattern, tick)
-        ticked = pc.replace_with_mask(ticked, has_sign, some)
-    return pc.replace_with_mask(texts, has_signs, ticked)
+def with_ticks(texts: pa.LargeStringArray, signs: Signs = SIGNS) -> pa.LargeStringArray:
+    """Write ticks and numbers for signs."""
+    for pattern, written in signs.items():
+        if isinstance(written, str):
+            texts = pc.replace_substring_regex(texts, pattern, written)
+        elif pc.any(has_it := pc.match_substring_regex(texts, pattern)).as_py():
+            texts = pc.replace_with_mask(texts, has_it, with_ticks(texts.filter(has_it), written))
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
