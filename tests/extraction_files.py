@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.readers.extracted import as_documents
 from nearkin.stages.documents.rows import Row
+from nearkin.stages.documents.rules import ExtractionLimits
 
 
 def written(folder: Path, files: Mapping[str, bytes]) -> list[tuple[str, Path]]:

@@ -11,7 +11,8 @@ import pytest
 
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.ocr import language_data, rendered
+from nearkin.stages.documents.extraction.ocr import rendered
+from nearkin.stages.documents.rules import language_data
 
 _PAGE = (595, 112)
 _SCALE = 200 / 72

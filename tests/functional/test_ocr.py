@@ -12,7 +12,7 @@ import nearkin
 from functional.conftest import nearkin_done, nearkin_here
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.ocr import FOLDERS
+from nearkin.stages.documents.rules import FOLDERS
 from page_images import needs_english, png, scan
 
 LEASE = (

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, Stored
-from nearkin.stages.documents.source import NotRead
+from nearkin.manifests.stored import ExtractionCounts, InputFile, KeptFile, ManifestOfDocuments, Stored
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
@@ -39,16 +38,6 @@ SHORT_MATCHES = "too_short_matches"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile(Stored):
-    """A file of the cleaned corpus, in the directory of the run, and the index of its input."""
-
-    path: str
-    input: int
-    size_bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryUse(Stored):
     """Memory that a run took, and its limit for the work beyond the libraries."""
 
@@ -69,38 +58,13 @@ class FamilyCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractionCounts(Stored):
-    """Number of documents to be extracted, partial and unread ones among them, and exceptions by kind."""
-
-    documents: int = 0
-    in_part: int = 0
-    unread: int = 0
-    exceptions: Mapping[str, int] = field(default_factory=dict)
-    by_ocr: int | None = None
-    """Number of texts that were recognised in images, at least in part; None if there are none."""
-    not_stored_others: int | None = None
-    """Number of exceptions of collections in the other set that are none of their documents; None if there are none."""
-
-    @property
-    def read(self) -> int:
-        """Number of documents that were read completely."""
-        return self.documents - self.in_part - self.unread
-
-    @property
-    def others(self) -> int:
-        """Number of exceptions that were not extracted."""
-        return sum(self.exceptions.values()) - self.in_part - self.unread
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DedupManifest(Manifest):
+class DedupManifest(ManifestOfDocuments):
     """``manifest.json`` of a run of dedup, families or regroup."""
 
     commands: ClassVar[tuple[str, ...]] = ("dedup", "families", "regroup")
 
     command: str = "dedup"
     fingerprint: str = ""
-    inputs: tuple[InputFile, ...] = ()
     against: tuple[InputFile, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     against_counts: Mapping[str, int] | None = None
@@ -110,22 +74,17 @@ class DedupManifest(Manifest):
     found_at_threshold: float | None = None
     seeds: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, int] = field(default_factory=dict)
-    damaged_files: tuple[DamagedFile, ...] | None = None
-    not_read: tuple[NotRead, ...] | None = None
     has_integer_ids: bool = False
     without_id: int | None = None
     """Number of documents whose id is missing or not known."""
     unreadable_without_id: int | None = None
     """Number of unreadable documents among them, whose id is not known; None if there are none."""
-    encoding: str | None = None
-    reading: HowRead | None = None
     engine: Mapping[str, object] | None = None
     kept: tuple[KeptFile, ...] | None = None
     families: FamilyCounts | None = None
     carried: tuple[str, ...] | None = None
     """Columns of the input in ``documents.parquet``."""
     memory: MemoryUse | None = None
-    extraction: ExtractionCounts | None = None
 
     @property
     def is_against(self) -> bool:

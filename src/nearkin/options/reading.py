@@ -9,9 +9,8 @@ from typing import Any
 
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Options, Same, argument, option
-from nearkin.stages.documents.extraction.limits import IN_WORDS
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
-from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.documents.rules import IN_WORDS, OnError, ReadingRules
 
 _input = partial(option, panel="Input")
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
-from nearkin.manifests.passages import PassagesManifest
-from nearkin.manifests.threads import ThreadsManifest
+from nearkin.manifests.stored import PassagesManifest, ThreadsManifest
 from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import (

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError, is_int
-from nearkin.stages.documents.sizes import parse_size
+from nearkin.stages.documents.rules import parse_size
 
 MIN_MEMORY = 256 << 20
 _AT_LEAST = "at least 256MiB"

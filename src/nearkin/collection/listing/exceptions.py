@@ -18,7 +18,7 @@ from nearkin.collection.stored.origins import IS_EXCEPTION, NOT_STORED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
-from nearkin.stages.documents import faults
+from nearkin.stages.documents import rules
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.store.bulk import written_out
@@ -26,7 +26,7 @@ from nearkin.store.schema import contents, documents, loads, origins, waves
 from nearkin.tabular import AnswerRecord
 
 WhichExceptions = Literal["all", "no text", "partial"]
-REASONS = (*faults.REASONS, NOT_STORED)
+REASONS = (*rules.REASONS, NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
 _MAX_PLACES = 10

@@ -18,9 +18,8 @@ from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, DocumentError, NearkinError, check_int
-from nearkin.stages.documents.faults import is_beside
 from nearkin.stages.documents.members import place_text
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import ReadingRules, is_beside
 from nearkin.store.connections import BETWEEN_TRIES_S
 from nearkin.store.store import Store
 from nearkin.tabular import AnswerRecord

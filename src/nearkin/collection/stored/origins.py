@@ -16,9 +16,9 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from nearkin.collection.stored.contents import PURGED
-from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.members import BETWEEN, MailHeaders, Origin
 from nearkin.stages.documents.normalisation import ORIGIN, PARENT
+from nearkin.stages.documents.rules import reason_of, sentence_of
 from nearkin.store.bulk import among, by_bytes, in_slices, is_storable
 from nearkin.store.schema import documents, origins
 

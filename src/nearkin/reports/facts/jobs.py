@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.errors import is_int
-from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts, difference_counted_as
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts, difference_counted_as
+from nearkin.manifests.stored import ExtractionCounts
 from nearkin.reports.facts.fact import (
     BY_DIFFERENCE,
     Fact,
@@ -21,10 +22,7 @@ from nearkin.reports.quantities import about_text, criterion_text, parameter_tex
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import MemoryUse
-    from nearkin.manifests.passages import PassagesManifest
-    from nearkin.manifests.signing import SigningRecord
-    from nearkin.manifests.stored import Manifest
-    from nearkin.manifests.threads import ThreadsManifest
+    from nearkin.manifests.stored import Manifest, PassagesManifest, SigningRecord, ThreadsManifest
     from nearkin.runs.progress import StageCost
 
 _ALWAYS_UTF8 = ("parquet", "arrow", "collection", "results", "table")

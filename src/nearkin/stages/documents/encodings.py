@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (

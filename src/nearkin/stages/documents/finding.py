@@ -14,8 +14,8 @@ from typing import NamedTuple
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, check_input, printable
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents, table_begun_by
+from nearkin.stages.documents.rules import StreamFault
 from nearkin.stages.documents.source import Note, NotRead
 from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, ByteStream, Compression, compression_of
 from nearkin.wording import WarningMessage

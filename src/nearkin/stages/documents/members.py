@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from nearkin.paths import STDIN
-from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.rules import Reason
 
 BETWEEN = "!"
 """Separator between the id of a container and the name of a member."""
@@ -125,7 +125,7 @@ class Origin:
     extractor
         Program that made the text, with its version.
     exception
-        One of `.faults.REASONS`.
+        One of `.rules.REASONS`.
     sentence
         What the exception is, for people.
     is_partial

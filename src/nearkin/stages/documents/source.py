@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.formats import STORED
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.streams import Compression, Progress, unreported
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from nearkin.stages.documents.encodings import (
     lines_into_utf8,
     with_byte_order,
 )
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.rules import StreamFault
 
 Progress = Callable[[int], None]
 Pull = Callable[[int], bytes]

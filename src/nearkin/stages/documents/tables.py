@@ -20,10 +20,10 @@ from nearkin.stages.documents.columns import (
     sample_of_records,
     sample_of_table,
 )
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
 from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.streams import unreported
 from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 

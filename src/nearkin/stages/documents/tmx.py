@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.rules import StreamFault
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.xml_stream import Element, ElementReader
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nearkin.arguments import plain_number
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 
 def text_of(value: object, *, is_utf8: bool = True) -> bytes:
@@ -26,7 +26,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> bytes:
     >>> text_of(5)
     Traceback (most recent call last):
     ...
-    nearkin.stages.documents.faults.RecordFault: not text: the text is a number, not a string
+    nearkin.stages.documents.rules.RecordFault: not text: the text is a number, not a string
     """
     if value is None:
         raise RecordFault("empty", "the text is null")

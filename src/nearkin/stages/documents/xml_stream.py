@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.rules import StreamFault
 from nearkin.stages.documents.streams import ByteStream
 
 _READ_BYTES = 1 << 18

@@ -12,11 +12,10 @@ import pyarrow as pa
 from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
-from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.reader import opened_text
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible
-from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.documents.rules import OnError, ReadingRules, StreamFault, truncated_input
 from nearkin.stages.translation.table import Translation, TranslationTable
 from nearkin.workflows.aligning.training import table_summary
 from nearkin.workflows.table_words import TableWords

@@ -14,9 +14,8 @@ from nearkin.manifests.stored import DamagedFile
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import ReadingRules, StreamFault
 from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, Learned, Model1, SentencePairs, needed_bytes
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import TableOrigin, TranslationTable

@@ -13,10 +13,9 @@ from nearkin.collection.check_in.checking import expected_recall
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions, StreamSummary
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, SourceError
-from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.documents.normalisation import AS_IT_CAME, prepare
 from nearkin.stages.documents.readers.jsonl import JsonLines
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, STOPPED, ReadingRules, too_long
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, STOPPED, ReadingRules, reason_of, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 

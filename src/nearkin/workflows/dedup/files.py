@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import OutputExistsError, ParameterError
-from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts
+from nearkin.manifests.stored import KeptFile
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.paths import STDIN

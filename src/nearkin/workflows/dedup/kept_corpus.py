@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, TruncatedInputError
-from nearkin.manifests.dedup import REASONS, KeptFile
+from nearkin.manifests.dedup import REASONS
+from nearkin.manifests.stored import KeptFile
 from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
@@ -26,10 +27,10 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.columns import check_unique, has_column, missing_column
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
-from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
 from nearkin.stages.documents.reader import unreadable
 from nearkin.stages.documents.rows import carried_field
+from nearkin.stages.documents.rules import StreamFault, truncated_input
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import sample_of
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome

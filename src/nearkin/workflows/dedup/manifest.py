@@ -27,7 +27,7 @@ from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import texts_of
-from nearkin.stages.documents.faults import reason_of
+from nearkin.stages.documents.rules import reason_of
 from nearkin.stages.passages.sharing import TextWindows, passage_shared_alone
 from nearkin.stages.verification.difference_names import DIFFERENCES
 from nearkin.stages.verification.what_differs import UNKNOWN

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from nearkin._version import __version__
 from nearkin.errors import InputError, OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import REASONS, DedupManifest, KeptFile
-from nearkin.manifests.stored import InputFile
+from nearkin.manifests.dedup import REASONS, DedupManifest
+from nearkin.manifests.stored import InputFile, KeptFile
 from nearkin.options.dedup import DedupOptions
 from nearkin.paths import on_disk
 from nearkin.planning.search import missed

@@ -13,14 +13,21 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.dedup import ExtractionCounts
+from nearkin.manifests.stored import ExtractionCounts
 from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
-from nearkin.stages.documents.faults import is_beside, is_rest_missing, reason_of, sentence_of, truncated_input
 from nearkin.stages.documents.members import BETWEEN, is_ocr
 from nearkin.stages.documents.normalisation import ORIGIN, PARENT
 from nearkin.stages.documents.rows import IdKind, given_ids
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.rules import (
+    STOPPED,
+    ReadingRules,
+    is_beside,
+    is_rest_missing,
+    reason_of,
+    sentence_of,
+    truncated_input,
+)
 from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN

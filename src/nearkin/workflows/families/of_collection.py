@@ -18,7 +18,8 @@ from nearkin.collection.listing.exceptions import ListedException, StoredExcepti
 from nearkin.collection.relations import Pair, relations_of
 from nearkin.collection.stored.documents import document_rows
 from nearkin.collection.tolerance import Tolerance
-from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
+from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
+from nearkin.manifests.stored import ExtractionCounts
 from nearkin.options.dedup import Delivery
 from nearkin.paths import printable
 from nearkin.reports.facts.fact import Table

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.passages import PassageCounts, PassagesManifest
+from nearkin.manifests.stored import PassageCounts, PassagesManifest
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.families import PassageDelivery, PassageOptions

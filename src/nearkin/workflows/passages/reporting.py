@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import TruncatedInputError
 from nearkin.kernels.passages import COPIED, OWN
-from nearkin.manifests.dedup import KeptFile
-from nearkin.manifests.passages import PassagesManifest
+from nearkin.manifests.stored import KeptFile, PassagesManifest
 from nearkin.options.families import PassageOptions
 from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool

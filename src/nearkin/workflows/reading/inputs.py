@@ -22,10 +22,10 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.extraction.nodes import ExtractionRequest
-from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.reader import HEAD_BYTES, read_batches, unreadable
 from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.rules import StreamFault, problem_of
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 

@@ -17,12 +17,11 @@ from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.run import HOW_TO_FINISH, manifest_if_any
-from nearkin.stages.documents.faults import sentence_of
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents, table_begun_by
 from nearkin.stages.documents.members import BETWEEN, UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME, ORIGIN, PARENT
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import ReadingRules, sentence_of
 from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source, SourceSet, check_keep_column, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource, inputs_of, recognised_format

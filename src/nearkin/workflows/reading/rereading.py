@@ -26,11 +26,10 @@ from nearkin.records import I64
 from nearkin.runs.files import read_work_json, text_of, write_checked_json
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import MANIFEST, JobRun, damage_of, read_results
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat
 from nearkin.stages.documents.rows import IdType, documents_batch
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ExtractionLimits
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.sources import check_keep_column
 from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredDocuments, StoredSource, inputs_of, places_of_files

@@ -16,7 +16,6 @@ from nearkin.nouns import one_of
 from nearkin.stages.documents.arrays import holds_characters, plain
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.reader import head_of_file, unreadable
 from nearkin.stages.documents.readers.load_file import (
@@ -29,6 +28,7 @@ from nearkin.stages.documents.readers.load_file import (
 )
 from nearkin.stages.documents.readers.whole_file import text_of_file
 from nearkin.stages.documents.rows import ids_of_table
+from nearkin.stages.documents.rules import RecordFault, StreamFault
 from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used

@@ -20,12 +20,11 @@ from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.encodings import kind_of_plain
-from nearkin.stages.documents.faults import is_beside, is_rest_missing, reason_of, sentence_of
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.stages.documents.normalisation import ONLY_IGNORED, ONLY_NUMBERS, ORIGIN, PARENT, Normalisation, prepare
 from nearkin.stages.documents.rows import IdKind, given_ids
-from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.rules import STOPPED, ReadingRules, is_beside, is_rest_missing, reason_of, sentence_of
 from nearkin.stages.documents.source import NotRead, Source
 from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import Input, StoredSource, places_in

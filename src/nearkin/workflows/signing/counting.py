@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
-from nearkin.manifests.signing import DriftRow
+from nearkin.manifests.stored import DriftRow
 from nearkin.options.signatures import SigningOptions
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.files import published

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
-from nearkin.manifests.stored import DamagedFile
+from nearkin.manifests.stored import DamagedFile, DriftRow, SigningRecord, StatisticsRecord
 from nearkin.options.signatures import SigningOptions
 from nearkin.paths import check_own_format
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts

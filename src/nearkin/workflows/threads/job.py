@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.formats import parquet
-from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
+from nearkin.manifests.stored import ThreadCounts, ThreadsManifest
 from nearkin.nouns import counted
 from nearkin.options.families import MailOptions
 from nearkin.records import I64

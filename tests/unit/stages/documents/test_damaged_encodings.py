@@ -9,7 +9,7 @@ import pytest
 from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.extraction.plain import read_text
 from nearkin.stages.documents.extraction.reading import Blob, Given
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 

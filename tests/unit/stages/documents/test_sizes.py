@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.sizes import parse_size
+from nearkin.stages.documents.rules import parse_size
 
 
 @pytest.mark.parametrize(

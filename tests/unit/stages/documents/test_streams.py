@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import TruncatedInputError
 from nearkin.formats import zstd
-from nearkin.stages.documents.faults import problem_of
+from nearkin.stages.documents.rules import problem_of
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]

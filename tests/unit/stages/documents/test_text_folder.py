@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.readers.load_file import TextFolder
+from nearkin.stages.documents.rules import RecordFault
 
 SECRET = "the secret of another matter"
 PARTS = ["..", ".", "/", "\\", "out", "TEXT", "secret.txt", "vol", "link.txt", " ", "C:", "A-1.txt"]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nearkin.errors import TruncatedInputError
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.rules import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sources import resolve_sources
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
-from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.readers import wikipedia as wikipedia_pages
+from nearkin.stages.documents.rules import problem_of
 from wikipedia_dumps import HEAD, PROSE, TAIL, dump, page
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]

@@ -8,9 +8,8 @@ import zipfile
 from collections.abc import Iterator
 from functools import partial
 
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.reading import Blob, Given, Member, gathered, safe_name
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR = bytes(2 * tarfile.BLOCKSIZE)

@@ -17,11 +17,10 @@ from email.policy import compat32
 from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
+from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
 
 _Value = TypeVar("_Value")
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")

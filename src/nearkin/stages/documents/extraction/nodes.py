@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
+from nearkin.stages.documents.rules import Reason
 
 MAX_TEXT_BYTES = 1 << 30
 REQUEST_FILES = 16

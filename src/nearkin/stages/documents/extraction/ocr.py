@@ -2,55 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
 import struct
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.office import asked_of_xberg
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, LanguageData
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given
 from nearkin.stages.documents.members import OCR
+from nearkin.stages.documents.rules import LanguageData, RecordFault
 
 if TYPE_CHECKING:
     import xberg
-
-FOLDERS = (
-    os.path.join(sys.prefix, "share/tessdata"),
-    "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tessdata",
-    "/usr/local/share/tessdata", "/opt/homebrew/share/tessdata",
-)  # fmt: skip
-"""Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, of builds from source, and of macOS."""
-_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-
-def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
-    """Find a folder with the data of all the languages, such as "eng+deu": tesseract prefers the first."""
-    names = languages.split("+") if isinstance(languages, str) else [""]
-    if not all(_LANGUAGE.fullmatch(language) for language in names) or len(set(names)) < len(names):
-        rule = "languages as tesseract names them, such as eng or eng+deu"
-        raise ParameterError.of("ocr", rule, languages)
-    if find_spec("xberg") is None or find_spec("pypdfium2") is None:
-        raise MissingExtraError.of("OCR", "documents")
-    for folder in folders:
-        data = LanguageData(languages, folder)
-        if all(map(os.path.isfile, data.files)):
-            return data
-    files = ", ".join(f"{name}.traineddata" for name in names)
-    packages = " ".join(f"tesseract-ocr-{name.lower().replace('_', '-')}" for name in names)
-    raise ParameterError(
-        f"needs the language data of tesseract: {files} not found in {', '.join(folders)}. Put the files into one of "
-        f"these folders; on Debian and Ubuntu: apt-get install {packages}.",
-        parameter="ocr",
-    )
-
 
 _MIME_TYPES = (
     (b"\x89PNG", "image/png"), (b"\xff\xd8", "image/jpeg"), (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"),

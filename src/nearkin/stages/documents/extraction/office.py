@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
@@ -35,8 +34,8 @@ from nearkin.stages.documents.extraction.reading import (
     tick,
     with_empty_cells,
 )
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import COMPOUND_FILE
+from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
 from nearkin.stages.number_words import INVISIBLE
 
 if TYPE_CHECKING:

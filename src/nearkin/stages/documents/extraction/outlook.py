@@ -21,7 +21,7 @@ from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleFile, Path
 from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, fault_of, safe_name
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
 _MAX_LEVELS = 12

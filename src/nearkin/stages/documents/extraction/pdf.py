@@ -18,7 +18,7 @@ from typing import Any
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, tick
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5

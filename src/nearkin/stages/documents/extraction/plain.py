@@ -17,8 +17,8 @@ from nearkin.stages.documents.encodings import (
     with_byte_order,
 )
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick, with_empty_cells
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.number_words import INVISIBLE
 
 

@@ -21,13 +21,11 @@ from dataclasses import asdict, replace
 
 from nearkin.errors import RunError
 from nearkin.stages.documents.extraction import nodes
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
-from nearkin.stages.documents.extraction.ocr import language_data
-from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory
+from nearkin.stages.documents.extraction.reading import is_out_of_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin
+from nearkin.stages.documents.rules import ExtractionLimits, LanguageData, RecordFault, language_data
 from nearkin.stages.documents.streams import keep_memory
 
 _HELD_BYTES = 64 << 20

@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import BinaryIO
 
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
-from nearkin.stages.documents.faults import Reason, RecordFault
 from nearkin.stages.documents.members import MailHeaders
+from nearkin.stages.documents.rules import USUAL_LIMITS, ExtractionLimits, LanguageData, Reason, RecordFault
 from nearkin.stages.number_words import INVISIBLE
 
 HEAD_BYTES = 1 << 16
@@ -207,24 +206,6 @@ class DocumentRead:
     def lacking(self, reason: Reason, sentence: str) -> DocumentRead:
         """Return a copy with a fault, unless it already has one."""
         return self if self.fault is not None else replace(self, fault=RecordFault(reason, sentence))
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageData:
-    """Folder with language data of tesseract for ``languages``, joined by "+"."""
-
-    languages: str
-    folder: str
-
-    @property
-    def files(self) -> list[str]:
-        """A file for each language."""
-        return [os.path.join(self.folder, f"{language}.traineddata") for language in self.languages.split("+")]
-
-    @property
-    def paths(self) -> list[str]:
-        """Paths that a worker may read: the folder, and targets of links that lead out of it."""
-        return [self.folder, *map(os.path.realpath, self.files)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

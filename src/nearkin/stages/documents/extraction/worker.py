@@ -19,22 +19,13 @@ from typing import Any
 
 from nearkin.stages.documents.extraction import nodes
 from nearkin.stages.documents.extraction.kinds import CONTAINERS, READERS, declared_kind, extractor_of, kind_of
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.ocr import extractor_name
-from nearkin.stages.documents.extraction.reading import (
-    Blob,
-    DocumentRead,
-    Given,
-    LanguageData,
-    Member,
-    fault_of,
-    gathered,
-)
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, fault_of, gathered
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
+from nearkin.stages.documents.rules import ExtractionLimits, LanguageData, RecordFault
 from nearkin.stages.documents.streams import compression_of, unpacked
 
 _ANSWER_BYTES, _ANSWER_S = 1 << 18, 0.25

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.arrays import WITHOUT_CHECK
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.readers.tables import TableFile, TableReader, Wanted
+from nearkin.stages.documents.rules import StreamFault
 from nearkin.stages.documents.streams import Progress
 
 _FILE, _STREAM = TABLES["arrow"].magic

@@ -23,7 +23,6 @@ from nearkin.stages.documents.columns import (
     missing_column,
     sample_of_records,
 )
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head, RowMask, StreamReader, head_of_stream
@@ -46,6 +45,7 @@ from nearkin.stages.documents.rows import (
     named,
     problem_batch,
 )
+from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import joined_columns, joined_fields, text_names

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.members import MemberIds, Origin
 from nearkin.stages.documents.reader import Reader
 from nearkin.stages.documents.rows import Row, RowList
-from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.rules import problem_of, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ import pyarrow.json
 
 from nearkin.records import I64
 from nearkin.stages.documents.columns import ColumnSample, sample_of_records
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.readers.lines import LineReader, LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
+from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import (

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.reader import Head, RowMask, StreamReader
 from nearkin.stages.documents.rows import IdType, documents_batch, integers_or_strings, named, problem_batch
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, RecordFault, StreamFault, too_long
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 

@@ -22,13 +22,12 @@ from nearkin.errors import SourceError
 from nearkin.paths import STDIN, why
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns, listed_columns, sample_of_records
 from nearkin.stages.documents.encodings import is_utf8, lines_into_utf8
-from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head, StreamReader, head_of_stream, sniffed, stream_of
 from nearkin.stages.documents.readers.delimited import FieldLayout
 from nearkin.stages.documents.readers.lines import FieldSplitter, legible, line_end_in, other_number, read_records
 from nearkin.stages.documents.readers.whole_file import text_of_file
 from nearkin.stages.documents.rows import Row, RowList
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, RecordFault, StreamFault
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import joined_fields

@@ -11,9 +11,9 @@ import pyarrow as pa
 from nearkin.errors import SourceError
 from nearkin.formats.parquet import UNREADABLE, open_table, table_writer
 from nearkin.records import Bool
-from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.reader import RowMask
 from nearkin.stages.documents.readers.tables import TableFile, TableReader, Wanted
+from nearkin.stages.documents.rules import StreamFault
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
 

@@ -23,12 +23,11 @@ from nearkin.stages.documents.columns import (
     listed_columns,
     sample_of_table,
 )
-from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import Head, Reader
 from nearkin.stages.documents.rows import IdType, documents_batch, ids_from_python, ids_of_table
-from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.rules import StreamFault, too_long, truncated_input
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.values import ColumnPath, joined_columns, text_names, text_paths

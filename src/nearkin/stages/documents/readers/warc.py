@@ -18,11 +18,10 @@ from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.encodings import looks_binary
 from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.reader import Head, StreamReader
 from nearkin.stages.documents.rows import Row, RowList
-from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.rules import RecordFault, StreamFault, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 

@@ -12,12 +12,11 @@ import pyarrow as pa
 from nearkin.errors import DocumentError
 from nearkin.paths import STDIN
 from nearkin.stages.documents import encodings
-from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.reader import Reader, RowMask, stream_of
 from nearkin.stages.documents.rows import Row, RowList, without_illegible
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, RecordFault, StreamFault, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 

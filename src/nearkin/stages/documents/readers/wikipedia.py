@@ -21,9 +21,9 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
-from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.reader import Head, StreamReader, opened_text
 from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.rules import StreamFault, truncated_input
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream, Progress, unreported
 from nearkin.stages.documents.xml_stream import Element, ElementReader

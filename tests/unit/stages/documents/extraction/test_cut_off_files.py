@@ -16,7 +16,7 @@ from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.outlook import messages_in
 from nearkin.stages.documents.extraction.reading import Blob, Given
-from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.rules import RecordFault
 
 CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"
 LETTER = message(

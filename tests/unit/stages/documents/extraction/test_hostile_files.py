@@ -22,9 +22,9 @@ import pytest
 from example_counts import every
 from extraction_files import extracted, extracted_once, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.pool import ExtractionPool, check_sandbox
 from nearkin.stages.documents.rows import Row
+from nearkin.stages.documents.rules import ExtractionLimits
 
 GOOD = make.docx(["It was a dark and stormy night."])
 MIB = 1 << 20

@@ -12,12 +12,12 @@ from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.kinds import current_name
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.ocr import language_data, read_image, tiff_pages
+from nearkin.stages.documents.extraction.ocr import read_image, tiff_pages
 from nearkin.stages.documents.extraction.pdf import read_pdf
 from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.extraction.reading import Blob, Given
 from nearkin.stages.documents.members import is_ocr
+from nearkin.stages.documents.rules import ExtractionLimits, language_data
 from page_images import grey_png, needs_english, png, scan, tiff
 
 NIGHT = (

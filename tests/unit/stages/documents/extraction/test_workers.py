@@ -18,7 +18,6 @@ from extraction_files import each, extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
     Answer,
     ExtractedNode,
@@ -29,6 +28,7 @@ from nearkin.stages.documents.extraction.nodes import (
 )
 from nearkin.stages.documents.extraction.pool import ExtractionPool, WorkerProcess
 from nearkin.stages.documents.members import MailHeaders, Origin
+from nearkin.stages.documents.rules import ExtractionLimits
 
 PROSE = Prose(20)
 
