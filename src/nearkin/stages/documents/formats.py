@@ -65,11 +65,20 @@ def _reader(of: str) -> Any:
     return getattr(importlib.import_module(f"{__package__}.readers.{module}"), name)()
 
 
-_DOCUMENT_SUFFIXES = (
-    ".pdf", ".docx", ".docm", ".dotx", ".dotm", ".doc", ".dot", ".xlsx", ".xlsm", ".xltx", ".xls", ".xlt", ".pptx",
-    ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
-    ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
-)  # fmt: skip
+KIND_OF_SUFFIX = {
+    ".pdf": "pdf", ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".dotm": "docx", ".doc": "doc", ".dot": "doc",
+    ".xlsx": "xlsx", ".xlsm": "xlsx", ".xltx": "xlsx", ".xls": "xls", ".xlt": "xls",
+    ".pptx": "pptx", ".pptm": "pptx", ".ppsx": "pptx", ".ppt": "ppt", ".pps": "ppt",
+    ".odt": "odt", ".ott": "odt", ".ods": "ods", ".odp": "odp", ".rtf": "rtf", ".epub": "epub",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "eml", ".emlx": "eml", ".mbox": "mbox", ".msg": "msg",
+    ".pst": "pst", ".ost": "pst", ".zip": "zip", ".tar": "tar", ".tgz": "tar", ".tbz2": "tar", ".txz": "tar",
+}  # fmt: skip
+"""Kinds by suffix, in lower case."""
+
+
+def _suffixes(*kinds: str) -> tuple[str, ...]:
+    return tuple(suffix for suffix, kind in KIND_OF_SUFFIX.items() if kind in kinds)
+
 
 _ALL = (
     Format(name="jsonl", of="jsonl:JsonLines", listed="JSON Lines", in_words="JSON Lines",
@@ -102,11 +111,11 @@ _ALL = (
     Format(name="document", of="extracted:Extracted",
            hint="office files, PDF, mail, HTML and archives, by their content",
            listed="documents (PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, mail, ZIP, tar)",
-           in_words="documents", suffixes=_DOCUMENT_SUFFIXES, holds="documents"),
+           in_words="documents", suffixes=_suffixes(*{*KIND_OF_SUFFIX.values()} - {"html", "eml"}), holds="documents"),
     Format(name="html", of="extracted:Html", hint="the text of a page", in_words="an HTML page",
-           suffixes=(".html", ".htm", ".xhtml"), holds="documents"),
+           suffixes=_suffixes("html"), holds="documents"),
     Format(name="eml", of="extracted:Eml", hint="a mail with its attachments", in_words="a mail",
-           suffixes=(".eml", ".emlx"), holds="documents"),
+           suffixes=_suffixes("eml"), holds="documents"),
 )  # fmt: skip
 FORMATS = {one.name: one for one in _ALL}
 """Every format by name, in the order of help texts and of recognition by content."""

@@ -20,7 +20,7 @@ from nearkin.paths import STDIN, why
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
 from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.foreign import FIRST_BYTES, Foreign, foreign
+from nearkin.stages.documents.extraction.kinds import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.formats import FORMATS, table_begun_by
 from nearkin.stages.documents.rows import IdType, legible, problem_batch
 from nearkin.stages.documents.rules import StreamFault, problem_of, truncated_input

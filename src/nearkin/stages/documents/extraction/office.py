@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
+from nearkin.stages.documents.extraction.kinds import COMPOUND_FILE, ZIPPED, kind_of
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
@@ -34,7 +34,6 @@ from nearkin.stages.documents.extraction.reading import (
     tick,
     with_empty_cells,
 )
-from nearkin.stages.documents.foreign import COMPOUND_FILE
 from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
 from nearkin.stages.number_words import INVISIBLE
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.errors import DocumentError
 from nearkin.paths import STDIN
 from nearkin.stages.documents import encodings
-from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.documents.extraction.kinds import foreign
 from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.reader import Reader, RowMask, stream_of
 from nearkin.stages.documents.rows import Row, RowList, without_illegible

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from compound_files import compound_file
 from example_counts import examples
 from generator import office_files as make
-from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
+from nearkin.stages.documents.extraction.kinds import kind_of
 from nearkin.stages.documents.extraction.ole import OleFile
 from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, safe_name
+from nearkin.stages.documents.formats import KIND_OF_SUFFIX
 
 PAGES = [
     ("<p>one<p>two", "one\ntwo"),
