@@ -41,7 +41,6 @@ _FORM_OF_XFA, _BOXES, _FIELDS_WITH_TEXT = (2, 3), (2, 3), (4, 5, 6)
 
 def read_pdf(given: Given) -> DocumentRead:
     """Return the text of all pages, the values of form fields, and the embedded files."""
-    import pypdfium2
     import pypdfium2.raw as raw
 
     opened = _opened(given.data)
@@ -53,10 +52,8 @@ def read_pdf(given: Given) -> DocumentRead:
     images, notes, values, n_lost = list[int](), list[str](), list[str](), 0
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
     n_attached = opened.count_attachments()
-    for number in range(1, len(opened) + 1):
-        try:
-            page = opened[number - 1]
-        except pypdfium2.PdfiumError:
+    for number, page in enumerate(_pages(opened), 1):
+        if page is None:
             n_lost += 1
             continue
         text = _text_of_page(page)
@@ -119,6 +116,17 @@ def _opened(data: bytes) -> Any:
         raise
 
 
+def _pages(opened: Any) -> Iterator[Any | None]:
+    """Yield all pages; None stands for one that is damaged."""
+    import pypdfium2
+
+    for index in range(len(opened)):
+        try:
+            yield opened[index]
+        except pypdfium2.PdfiumError:
+            yield None
+
+
 def _members(opened: Any, given: Given) -> Iterator[Member]:
     import pypdfium2
     import pypdfium2.raw as raw
@@ -136,8 +144,8 @@ def _content_of(file: Any) -> Blob:
 def _pinned(opened: Any) -> Iterator[Any]:
     import pypdfium2.raw as raw
 
-    for page in opened:
-        for note in _annotations(page):
+    for page in _pages(opened):
+        for note in () if page is None else _annotations(page):
             if raw.FPDFAnnot_GetSubtype(note) == _FILE_ATTACHMENT and (file := raw.FPDFAnnot_GetFileAttachment(note)):
                 yield file
 

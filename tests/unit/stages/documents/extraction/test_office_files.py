@@ -71,6 +71,20 @@ def test_files_inside_a_pdf_and_pages_that_are_images(pool, tmp_path):
     assert found["b.pdf"].origin.exception == "image only"
 
 
+def test_a_damaged_page_does_not_end_the_list_of_files_that_are_pinned_to_others(pool, tmp_path):
+    pinned = (
+        b"%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\n"
+        b"2 0 obj <</Type /Pages /Kids [9 0 R 3 0 R] /Count 2>> endobj\n"
+        b"3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] "
+        b"/Annots [<</Type /Annot /Subtype /FileAttachment /Rect [1 1 9 9] /FS 5 0 R>>]>> endobj\n"
+        b"5 0 obj <</Type /Filespec /F (a.txt) /EF <</F 6 0 R>>>> endobj\n"
+        b"6 0 obj <</Type /EmbeddedFile /Length 9>> stream\nattached.\nendstream endobj\n"
+        b"trailer <</Root 1 0 R>>\nstartxref\n0\n%%EOF\n"
+    )
+    found = extracted(pool, written(tmp_path, {"a.pdf": pinned}))
+    assert (found["a.pdf"].origin.exception, found["a.pdf!a.txt"].text) == ("damaged", b"attached.")
+
+
 def drawn(pieces: list[tuple[int, int, str]], notes: str = "") -> bytes:
     """A PDF of one page with pieces of text at places, in the order of the file."""
     content = "".join(f"BT /F 10 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in pieces)
