@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, Stored
+from nearkin.manifests.stored import DamagedFile, HowRead, Manifest, Stored, UndigestedFile
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
 from nearkin.stages.documents.source import NotRead
 
@@ -40,7 +40,7 @@ class SideFacts(Stored):
 class SideRecord(SideFacts):
     """The counts, together with the inputs."""
 
-    inputs: tuple[InputFile, ...]
+    inputs: tuple[UndigestedFile, ...]
     encoding: str = "utf-8"
     reading: HowRead | None = None
     damaged_files: tuple[DamagedFile, ...] = ()

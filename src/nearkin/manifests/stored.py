@@ -64,8 +64,14 @@ class InputFile(Stored):
     n_documents: int | None = None
     texts_sha256: str | None = None
     """For a load file only: SHA-256 of the texts in the files that it names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndigestedFile(InputFile):
+    """A source of pairs or signatures, which are made without a digest of each file."""
+
     changed_ns: int | None = None
-    """Time of the last change of a file without a digest, in nanoseconds since 1970."""
+    """Time of the last change of a file, in nanoseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

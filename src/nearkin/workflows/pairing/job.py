@@ -53,7 +53,13 @@ from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_do
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import check_unchanged, digested_sides, fingerprint_of, input_file, input_files
+from nearkin.workflows.reading.rereading import (
+    check_unchanged,
+    digested_sides,
+    fingerprint_of,
+    input_file,
+    undigested_files,
+)
 from nearkin.workflows.reading.sheets import read_sheet
 from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, Texts, damaged_files, write_exceptions
 from nearkin.workflows.resources import Resources
@@ -233,7 +239,7 @@ def _side(collected: Collected, facts: SideFacts, request: ReadingRequest) -> Si
         **asdict(facts),
         encoding=request.encoding,
         reading=request.as_read(),
-        inputs=input_files(collected.inputs, collected.documents["source"]),
+        inputs=undigested_files(collected.inputs, collected.documents["source"]),
         damaged_files=damaged_files([collected.documents]),
     )
 

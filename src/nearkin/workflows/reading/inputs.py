@@ -21,7 +21,7 @@ from nearkin.paths import STDIN, printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
-from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+from nearkin.stages.documents.extraction.messages import ExtractionRequest
 from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.reader import HEAD_BYTES, read_batches, unreadable
 from nearkin.stages.documents.rows import Row, RowList

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import missing_file
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.manifests.stored import HowRead, InputFile
+from nearkin.manifests.stored import HowRead, InputFile, UndigestedFile
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, file_sha256, on_disk, printable, shown_path
 from nearkin.records import I64
@@ -84,16 +84,18 @@ def input_file(source: Source) -> InputFile:
         name=printable(source.name),
         end_row=getattr(source.documents, "end_row", None) if isinstance(source, StoredSource) else None,
         texts_sha256=source.texts_sha256,
-        changed_ns=source.changed_ns if source.sha256 is None else None,
     )
 
 
-def input_files(sources: Sequence[Source], of_documents: pa.ChunkedArray) -> tuple[InputFile, ...]:
-    """Return the entries of a manifest, with the number of documents by the name of the source of each."""
+def undigested_files(sources: Sequence[Source], of_documents: pa.ChunkedArray) -> tuple[UndigestedFile, ...]:
+    """Return the entries of a manifest without digests, with the number of documents by the name of their source."""
     counts = {entry["values"]: entry["counts"] for entry in of_documents.value_counts().to_pylist()}
     places = map(printable, places_of_files(sources))
     return tuple(
-        replace(input_file(source), n_documents=counts.get(place, 0))
+        UndigestedFile(
+            **asdict(replace(input_file(source), n_documents=counts.get(place, 0))),
+            changed_ns=source.changed_ns if source.sha256 is None else None,
+        )
         for source, place in zip(sources, places, strict=True)
     )
 
@@ -255,9 +257,13 @@ def reread(
 
 def _as_before(pair: tuple[InputFile, Source]) -> Source:
     file, source = pair
-    if file.sha256 is None and (source.size_bytes, source.changed_ns) != (file.size_bytes, file.changed_ns):
+    if file.sha256 is not None:
+        source = digested(source)
+    elif isinstance(file, UndigestedFile) and (file.size_bytes, file.changed_ns) != (
+        source.size_bytes,
+        source.changed_ns,
+    ):
         raise changed(source.path, "its size or modification time differs")
-    source = source if file.sha256 is None else digested(source)
     if source.sha256 != file.sha256 and source.format == IN_MEMORY:
         raise SourceError("The given documents differ from those that the run read. Give the same documents again.")
     if source.sha256 != file.sha256:

@@ -22,7 +22,7 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import check_unchanged, input_files, seen
+from nearkin.workflows.reading.rereading import check_unchanged, seen, undigested_files
 from nearkin.workflows.reading.texts import (
     EXCEPTIONS_FILE,
     Texts,
@@ -131,7 +131,7 @@ def _joined(
         options.in_words(),
         fingerprint,
         None if done.statistics is None else done.statistics.fingerprint,
-        input_files(inputs, table["source"]),
+        undigested_files(inputs, table["source"]),
         reading.encoding,
         reading.as_read(),
     )

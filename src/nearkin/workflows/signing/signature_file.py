@@ -18,7 +18,7 @@ from nearkin._version import __version__
 from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
-from nearkin.manifests.stored import HowRead, InputFile
+from nearkin.manifests.stored import HowRead, UndigestedFile
 from nearkin.records import BitSignatures
 from nearkin.runs.tables import for_pandas
 from nearkin.workflows.reading.rereading import GivenAgain
@@ -43,7 +43,7 @@ class About:
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[InputFile]
+    inputs: Sequence[UndigestedFile]
     encoding: str = "utf-8"
     reading: HowRead | None = None
 
@@ -115,7 +115,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(map(InputFile.of, about["inputs"])),
+            tuple(map(UndigestedFile.of, about["inputs"])),
             about["encoding"],
             None if about["reading"] is None else HowRead.of(about["reading"]),
         )
