@@ -38,7 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 from generator import office_files as make
-from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+from nearkin.stages.documents.extraction.messages import ExtractionRequest
 from nearkin.stages.documents.extraction.office import MIME_TYPES, settings_of_xberg
 from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 from nearkin.stages.documents.readers.extracted import as_documents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
+from nearkin.stages.documents.extraction.messages import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.readers.extracted import as_documents
 from nearkin.stages.documents.rows import Row

@@ -38,7 +38,7 @@ from nearkin.stages.documents.streams import (
 from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.extraction.nodes import ExtractedNode
+    from nearkin.stages.documents.extraction.messages import ExtractedNode
 
 HEAD_BYTES = 1 << 16
 _LONGEST_HEAD_BYTES = 1 << 26
@@ -206,6 +206,12 @@ class Reader:
         """Return the named columns, or guess them; see `.columns.choose_columns`."""
         return choose_columns(sample, label, text=text, doc_id=doc_id)
 
+    def with_columns(self, source: Source, sample: ColumnSample) -> tuple[Source, Sequence[str]]:
+        """Return a source with all columns, as it names them or as they are guessed, and a sentence for each guess."""
+        columns = self.choose_columns(sample, source.name, text=source.text, doc_id=source.id)
+        delimiter = source.delimiter or sample.delimiter
+        return replace(source, text=columns.text, id=columns.id, delimiter=delimiter), columns.guesses
+
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Write the kept documents of a source; StreamFault if it breaks off, after everything before."""
         raise NotImplementedError
@@ -227,25 +233,20 @@ class StreamReader(Reader):
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `Reader`."""
         stream = stream_of(opened, self.encoding(opened.source.encoding))
-        batches = self.read(stream, replace(opened, source=self.with_columns(opened, stream)))
+        batches = self.read(stream, replace(opened, source=self.seen_columns(opened.source, stream)))
         yield from batches if self.declares_encoding else legible(batches, stream, opened.source.encoding)
 
     def encoding(self, encoding: str) -> str:
         """Return the encoding in which the whole stream is decoded."""
         return "utf-8" if self.declares_encoding else encoding
 
-    def with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
+    def seen_columns(self, source: Source, stream: ByteStream) -> Source:
         """Return the source, with unknown columns guessed, if its first bytes are readable."""
-        source = opened.source
-        form, head = FORMATS[source.format], head_of_stream(stream)
-        sample = self.sample(source, head) if form.has_columns else None
-        if sample is None:
-            return source
-        source = replace(source, delimiter=source.delimiter or sample.delimiter)
-        if source.text is None:
-            columns = self.choose_columns(sample, source.name, text=None, doc_id=source.id)
-            source = replace(source, text=columns.text, id=columns.id)
-        return source
+        head = head_of_stream(stream)
+        sample = self.sample(source, head) if FORMATS[source.format].has_columns else None
+        if sample is not None and source.text is None:
+            return self.with_columns(source, sample)[0]
+        return source if sample is None else replace(source, delimiter=source.delimiter or sample.delimiter)
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Write the kept documents; see `Reader`."""

@@ -12,7 +12,7 @@ from nearkin.stages.documents.streams import Compression, Progress, unreported
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.annotating import Annotations
-    from nearkin.stages.documents.extraction.nodes import ExtractedNode
+    from nearkin.stages.documents.extraction.messages import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
 
 

@@ -229,7 +229,6 @@ def _with_columns(
     sample: ColumnSample | None = reader.sample(replace(source, text=text, id=doc_id), head)
     if sample is None:  # an empty file, or a pipe with no visible data yet
         return replace(source, text=text, id=doc_id), ()
-    source = replace(source, delimiter=sample.delimiter)
     parts = [] if text is None else [path.column for path in text_paths(text, sample.names)]
     missing = [name for name in parts if name not in sample.names]
     if missing and "text" in optional:
@@ -238,19 +237,19 @@ def _with_columns(
         missing.append(doc_id)
         if "doc_id" in optional:
             doc_id = None
-    columns = reader.choose_columns(sample, source.name, text=text, doc_id=doc_id)
-    source = replace(source, text=columns.text, id=columns.id)
+    source, guesses = reader.with_columns(replace(source, text=text, id=doc_id), sample)
+    text = source.text or ""
     if sample.table is not None:
         from nearkin.stages.documents.readers.tables import check_schema
 
-        check_schema(source.name, sample.table.schema, columns.text, None)
-    for path in text_paths(columns.text, sample.names):
-        check_unique(source.name, {"text": path.column, "id": columns.id}, sample.header)
+        check_schema(source.name, sample.table.schema, text, None)
+    for path in text_paths(text, sample.names):
+        check_unique(source.name, {"text": path.column, "id": source.id}, sample.header)
         values = [path.text(record[path.column]) for record in sample.records if path.column in record]
         if path.steps and values and all(value is None for value in values):
-            raise missing_column(source.name, "text", columns.text, sample.names)
+            raise missing_column(source.name, "text", text, sample.names)
     notes = [f"there is no column '{name}', so another column is guessed" for name in missing]
-    return source, (*notes, *columns.guesses)
+    return source, (*notes, *guesses)
 
 
 def check_keep_column(sources: Sequence[Source], column: str) -> None:

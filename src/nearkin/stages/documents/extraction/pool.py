@@ -20,8 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 
 from nearkin.errors import RunError
-from nearkin.stages.documents.extraction import nodes
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest, WorkerFault
+from nearkin.stages.documents.extraction import messages
 from nearkin.stages.documents.extraction.reading import is_out_of_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.members import Origin
@@ -38,16 +37,16 @@ _MOST_DEATHS = 8
 class ExtractionAnswer:
     """Nodes of one file, on their way from a worker to the reader; if it dies, the next one begins again."""
 
-    def __init__(self, request: ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
+    def __init__(self, request: messages.ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
         self.request = replace(request, name=request.name.encode("utf-8", "replace").decode())
         self.error: OSError | None = None
         self.is_over = False
-        self.waiting: deque[ExtractedNode] = deque()
+        self.waiting: deque[messages.ExtractedNode] = deque()
         self._source, self._pool = source, pool
         self._n_nodes = self._n_of_worker = 0
         self._parents = {0}
 
-    def nodes(self) -> Iterator[ExtractedNode]:
+    def nodes(self) -> Iterator[messages.ExtractedNode]:
         """Yield the nodes as they come."""
         while True:
             self._pool.wait_for(self)
@@ -73,15 +72,15 @@ class ExtractionAnswer:
             file.write(self._source)
         return descriptor
 
-    def add(self, node: ExtractedNode) -> None:
+    def add(self, node: messages.ExtractedNode) -> None:
         """Add the next node of a worker, unless another one sent it; `WorkerFault` if it cannot be the next one."""
         if not (node.parent in self._parents if self._n_of_worker else node.parent is None):
-            raise WorkerFault("the worker sent a document out of its place")
+            raise messages.WorkerFault("the worker sent a document out of its place")
         self._n_of_worker += 1
         if self._n_of_worker > self._n_nodes:
             self._append(node)
 
-    def _append(self, node: ExtractedNode) -> None:
+    def _append(self, node: messages.ExtractedNode) -> None:
         if node.has_members:
             self._parents.add(self._n_nodes)
         self._n_nodes += 1
@@ -96,7 +95,7 @@ class ExtractionAnswer:
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=fault.reason,
                 sentence=fault.sentence, position=self._n_nodes or None,
             )  # fmt: skip
-            self._append(ExtractedNode(parent=0 if self._n_nodes else None, origin=origin))
+            self._append(messages.ExtractedNode(parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
         self.request = replace(self.request, given_up={**given_up, number: (fault.reason, fault.sentence)})
 
@@ -126,7 +125,7 @@ class ExtractionPool:
         """Files that are worth submitting before the first of them is read."""
         return 128 * self.n_workers
 
-    def submit(self, request: ExtractionRequest, source: str | bytes) -> ExtractionAnswer:
+    def submit(self, request: messages.ExtractionRequest, source: str | bytes) -> ExtractionAnswer:
         """Let a worker read a file, by its path, or a page, by its bytes; the first submitted is the first begun."""
         answer = ExtractionAnswer(request, source, self)
         self._asked.append(answer)
@@ -178,10 +177,10 @@ class ExtractionPool:
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            if worker.given and not len(worker.given) < nodes.REQUEST_FILES <= len(self._asked):
+            if worker.given and not len(worker.given) < messages.REQUEST_FILES <= len(self._asked):
                 return  # a busy worker gets a full request
             descriptors = dict[ExtractionAnswer, int]()
-            for _ in range(min(nodes.REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
+            for _ in range(min(messages.REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = answer.opened()
@@ -201,7 +200,7 @@ class ExtractionPool:
                     worker.given.popleft().is_over = True
                 else:
                     worker.given[0].add(node)
-        except (OSError, EOFError, WorkerFault, IndexError) as error:
+        except (OSError, EOFError, messages.WorkerFault, IndexError) as error:
             self._end(worker, error)
 
     def _end(self, worker: WorkerProcess, error: Exception | None = None) -> None:
@@ -209,7 +208,7 @@ class ExtractionPool:
         try:
             fault = None if error is None else worker.death(error)
             if fault is not None and worker.given:
-                answer, number = (worker.given[0], 0) if isinstance(error, WorkerFault) else worker.at_death
+                answer, number = (worker.given[0], 0) if isinstance(error, messages.WorkerFault) else worker.at_death
                 answer.give_up(number, fault)
         finally:
             worker.close()
@@ -287,7 +286,7 @@ class WorkerProcess:
         """Send a request for files; whether that was possible."""
         if not descriptors:
             return True
-        message = nodes.as_message([answer.request for answer in descriptors])
+        message = messages.as_message([answer.request for answer in descriptors])
         try:
             n_sent = socket.send_fds(self._socket, [message], list(descriptors.values()))
             if n_sent < len(message):
@@ -301,21 +300,21 @@ class WorkerProcess:
 
     def started(self) -> Sandbox:
         """Return what confines the process, once it says so."""
-        self.sandbox = self.sandbox or nodes.received(self._socket, Sandbox)
+        self.sandbox = self.sandbox or messages.received(self._socket, Sandbox)
         return self.sandbox
 
-    def received(self) -> nodes.Answer:
-        """Return the next answer; EOFError or OSError if the process ended, else WorkerFault."""
+    def received(self) -> messages.Answer:
+        """Return the next answer; EOFError or OSError if the process ended, else messages.WorkerFault."""
         is_new = self.sandbox is None
         self.started()
-        return [] if is_new else nodes.received(self._socket, nodes.Answer)
+        return [] if is_new else messages.received(self._socket, messages.Answer)
 
     @property
     def at_death(self) -> tuple[ExtractionAnswer, int]:
         """The file that it was at, and the number of the document in it."""
         first = self._n_given - len(self.given) + 1
-        n_files, number = nodes.PLACE.unpack(
-            os.pread(self._place.fileno(), nodes.PLACE.size, 0).ljust(nodes.PLACE.size, b"\0")
+        n_files, number = messages.PLACE.unpack(
+            os.pread(self._place.fileno(), messages.PLACE.size, 0).ljust(messages.PLACE.size, b"\0")
         )
         return self.given[min(max(n_files, first), self._n_given) - first], number
 
@@ -336,7 +335,7 @@ class WorkerProcess:
             return self._limits.exceeded("time")
         if is_out_of_memory(message):
             return self._limits.exceeded("memory")
-        if isinstance(error, WorkerFault):
+        if isinstance(error, messages.WorkerFault):
             return RecordFault("crashed", f"the extraction worker failed: {error}")
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         hint = self._limits.exceeded("memory").sentence  # many libraries do not say why they abort

@@ -17,10 +17,9 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from nearkin.stages.documents.extraction import nodes
+from nearkin.stages.documents.extraction import messages
 from nearkin.stages.documents.extraction.kinds import CONTAINERS, READERS, declared_kind, extractor_of, kind_of
 from nearkin.stages.documents.extraction.mail import is_single
-from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, fault_of, gathered
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
@@ -42,7 +41,7 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
         memory_bytes=allowed.memory, file_bytes=allowed.disk, directory=directory, libraries=libraries
     )
     with socket.socket(fileno=link) as opened:
-        opened.sendall(nodes.as_message(sandbox))
+        opened.sendall(messages.as_message(sandbox))
         _Worker(opened, place, allowed, ocr).serve()
 
 
@@ -57,17 +56,17 @@ class _Worker:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
         self._n_files = self._n_bytes = 0
         self._sent_at = time.monotonic()
-        self._answer: nodes.Answer = []
-        self._request = ExtractionRequest(name="")
+        self._answer: messages.Answer = []
+        self._request = messages.ExtractionRequest(name="")
         self._n_nodes = self._n_bytes_inside = 0
 
     def serve(self) -> None:
         while True:
-            head, descriptors, _, _ = socket.recv_fds(self._link, nodes.HEAD.size, nodes.REQUEST_FILES)
+            head, descriptors, _, _ = socket.recv_fds(self._link, messages.HEAD.size, messages.REQUEST_FILES)
             if not head:
                 return
             self._sent_at = time.monotonic()
-            requests = nodes.received(self._link, list[ExtractionRequest], head)
+            requests = messages.received(self._link, list[messages.ExtractionRequest], head)
             for self._request, descriptor in zip(requests, descriptors, strict=True):
                 self._n_files += 1
                 self._n_nodes = self._n_bytes_inside = 0
@@ -80,14 +79,14 @@ class _Worker:
     def _send(self) -> None:
         """Send what has been read; an idle or waiting worker has no time limit."""
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self._link.sendall(nodes.as_message(self._answer))
+        self._link.sendall(messages.as_message(self._answer))
         self._answer, self._n_bytes, self._sent_at = [], 0, time.monotonic()
 
     def _begin(self, number: int) -> None:
         """Start the time limit of a step, after which the process ends, at a document."""
         if time.monotonic() - self._sent_at > _ANSWER_S:
             self._send()
-        os.pwrite(self._place, nodes.PLACE.pack(self._n_files, number), 0)
+        os.pwrite(self._place, messages.PLACE.pack(self._n_files, number), 0)
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
@@ -109,7 +108,7 @@ class _Worker:
         if member.fault is not None:
             read = read.lacking(member.fault.reason, member.fault.sentence)
         text = None if read.text is None else read.text.encode("utf-8", "replace")
-        if text is not None and len(text) > min(self._limits.size, nodes.MAX_TEXT_BYTES):
+        if text is not None and len(text) > min(self._limits.size, messages.MAX_TEXT_BYTES):
             read, text = replace(read, fault=self._limits.exceeded("size")), None
         elif text is not None and not (has_members or kind in _MAY_BE_EMPTY) and (not text or text.isspace()):
             read, text = read.lacking("empty", NO_TEXT), None
@@ -120,7 +119,7 @@ class _Worker:
             is_partial=read.fault is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
             position=position or None, mail=read.mail,
         )  # fmt: skip
-        node = ExtractedNode(
+        node = messages.ExtractedNode(
             parent=parent, name=member.name, is_container=is_container, has_members=has_members,
             origin=origin, text=text,
         )  # fmt: skip

@@ -15,7 +15,7 @@ from nearkin.stages.documents.rules import problem_of, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.extraction.nodes import ExtractedNode
+    from nearkin.stages.documents.extraction.messages import ExtractedNode
 
 _BATCH_DOCUMENTS = 2048
 
@@ -48,7 +48,7 @@ class Extracted(Reader):
             yield Row(1, name, problem="empty: it contains no document")
 
     def _nodes(self, source: Source) -> Iterator[ExtractedNode]:
-        from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+        from nearkin.stages.documents.extraction.messages import ExtractionRequest
         from nearkin.stages.documents.extraction.pool import ExtractionPool
 
         request = ExtractionRequest(name=source.name, kind=self.kind, encoding=source.encoding)

@@ -116,7 +116,7 @@ class LoadFile(StreamReader):
             with open(source.path, "rb", buffering=0) as raw:
                 opened = OpenedSource(source=source, raw=raw)
                 stream = stream_of(opened, self.encoding(source.encoding))
-                load_file = _LoadFile(replace(opened, source=self.with_columns(opened, stream)), stream)
+                load_file = _LoadFile(replace(opened, source=self.seen_columns(source, stream)), stream)
                 if load_file.folder is None:
                     return None
                 for row in load_file.rows():

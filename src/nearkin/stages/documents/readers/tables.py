@@ -18,7 +18,6 @@ from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     ColumnSample,
     check_column,
-    choose_columns,
     is_in_schema,
     listed_columns,
     sample_of_table,
@@ -79,11 +78,9 @@ class TableReader(Reader):
         """Yield batches with about ``batch_bytes`` of text; a null text is a problem."""
         source, keep = opened.source, opened.keep
         table = self.table(opened.raw, source.name)
-        text, doc_id = source.text, source.id
-        if text is None:
-            sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
-            columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
-            text, doc_id = columns.text, columns.id
+        if source.text is None:
+            source, _ = self.with_columns(source, sample_of_table(table.first_rows(SAMPLE_ROWS)))
+        text, doc_id = source.text or "", source.id
         check_schema(source.name, table.schema, text, doc_id)
         carry = [name if is_in_schema(name, table.schema) else None for name in opened.carry]
         wanted = Wanted(table.schema, text, doc_id, keep, carry)

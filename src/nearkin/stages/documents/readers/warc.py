@@ -16,7 +16,7 @@ from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.encodings import looks_binary
-from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+from nearkin.stages.documents.extraction.messages import ExtractionRequest
 from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.reader import Head, StreamReader

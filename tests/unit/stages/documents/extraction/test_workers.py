@@ -18,7 +18,7 @@ from extraction_files import each, extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.nodes import (
+from nearkin.stages.documents.extraction.messages import (
     Answer,
     ExtractedNode,
     WorkerFault,
