@@ -38,7 +38,7 @@ class Source:
         Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     changed_ns, noted_ns
         Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
-        None for a pipe, and until the source was seen: see `workflows.reading.identity`.
+        None for a pipe, and until the source was seen: see `workflows.reading.rereading`.
     sha256, texts_sha256
         Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
     """
