@@ -56,7 +56,7 @@ def _has_hidden(data, start, end):
         raised = np.uint8((a ^ np.uint8(0xC2)) | ((b & np.uint8(0xF4)) ^ np.uint8(0xB0)))
         lowered = np.uint8((a ^ np.uint8(0xE2)) | (np.uint8(b - np.uint8(0x81)) & np.uint8(0xFE)))
         raised = raised if raised < lowered else lowered
-        before, after = (b ^ _SLASH) | _no_capital(a), (a ^ _SLASH) | _no_capital(b)
+        before, after = np.uint8((b ^ _SLASH) | _no_capital(a)), np.uint8((a ^ _SLASH) | _no_capital(b))
         differs = before if before < after else after
         differs = differs if differs < raised else raised
         least = differs if differs < least else least
@@ -66,7 +66,8 @@ def _has_hidden(data, start, end):
 @njit(inline="always", cache=True)
 def _no_capital(byte):
     """0 for a space, for some capitals and signs, and beyond ASCII."""
-    space, capital, beyond = byte ^ np.uint8(32), (byte & np.uint8(0xE0)) ^ np.uint8(0x40), ~byte & np.uint8(0x80)
+    space, capital = np.uint8(byte ^ np.uint8(32)), np.uint8((byte & np.uint8(0xE0)) ^ np.uint8(0x40))
+    beyond = np.uint8((byte & np.uint8(0x80)) ^ np.uint8(0x80))
     nearest = space if space < capital else capital
     return np.uint8(nearest if nearest < beyond else beyond)
 
