@@ -90,11 +90,11 @@ def test_a_comparison_for_conflicts_outlives_the_coding_of_other_people(
     collection, gate, found, compared = visit.service.collection, threading.Event(), list[int](), list[int]()
     collection.tag(["lease", "lease/copy"], "responsive", "yes")
     collection.tag(["lease, signed"], "responsive", "no")
-    conflicts, first_passage = collection.conflicts, by_group.first_passage
+    first_passage = by_group.first_passage
     monkeypatch.setattr(later, "AT_ONCE", -1)
     monkeypatch.setattr(later, "_WAITING_S", 0)
-    counted = lambda *a, **b: (found.append(1), gate.wait(10), conflicts(*a, **b))[-1]  # noqa: E731
-    monkeypatch.setattr(collection, "conflicts", counted)
+    counted = lambda work: (found.append(1), gate.wait(10), work(collection.opened))[-1]  # noqa: E731
+    monkeypatch.setattr(visit.service.later, "compute", counted)
     monkeypatch.setattr(by_group, "first_passage", lambda *a: (compared.append(1), first_passage(*a))[1])
 
     def poll() -> int:

@@ -273,8 +273,8 @@ def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.Monk
     monkeypatch.setattr(later, "AT_ONCE", -1)
     monkeypatch.setattr(later, "_WAITING_S", 0)
     gate = threading.Event()
-    compare = visit.service.collection.compare
-    monkeypatch.setattr(visit.service.collection, "compare", lambda *a, **b: (gate.wait(10), compare(*a, **b))[1])
+    compute = visit.service.later.compute
+    monkeypatch.setattr(visit.service.later, "compute", lambda work: (gate.wait(10), compute(work))[1])
     assert "every 700ms" in visit.get("/compare", **both).text
     assert visit.send("GET", "/compare", params=both, headers={**OWN, "hx-request": "true"}).status_code == 204
     gate.set()
@@ -296,10 +296,9 @@ def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.Monk
 
 
 def test_what_takes_long_delays_no_page_and_no_end(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"AT_ONCE": -1, "_CLOSING_S": 0}.items():
-        monkeypatch.setattr(later, name, value)
-    gate, compare = threading.Event(), visit.service.collection.compare
-    monkeypatch.setattr(visit.service.collection, "compare", lambda *a, **b: (gate.wait(10), compare(*a, **b))[1])
+    monkeypatch.setattr(later, "AT_ONCE", -1)
+    gate, opened = threading.Event(), visit.service.collection.opened
+    monkeypatch.setattr(visit.service.later, "compute", lambda work: (gate.wait(10), work(opened))[1])
 
     async def asked() -> tuple[list[int], list[bool], int]:
         transport = httpx.ASGITransport(visit.app)

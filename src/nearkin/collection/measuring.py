@@ -96,9 +96,9 @@ def compare(
     a: str,
     b: str,
     *,
-    version_a: int | None,
-    version_b: int | None,
-    context_lines: int,
+    version_a: int | None = None,
+    version_b: int | None = None,
+    context_lines: int = 2,
     ignore: Iterable[str] = (),
 ) -> ComparedDocuments:
     """Compare two documents; see `Collection.compare`."""

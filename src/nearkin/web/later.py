@@ -1,26 +1,28 @@
-"""What takes longer than a page may: one thread computes it, that of the shortest texts first, and pages follow."""
+"""What takes longer than a page may: a process computes it, that of the shortest texts first, and pages follow."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.log import BATCH, CODE, CODING, SEARCH, TAG, StoredState
+from nearkin.collection.opened import OpenedCollection
 from nearkin.errors import CollectionBusyError
 from nearkin.store.schema import activity, groupings
+from nearkin.web.beside import ProcessBeside
 
-AT_ONCE = 60_000
+AT_ONCE = 15_000
 """Characters of texts that are compared while the page is made."""
 _WAITING_S = 0.15
-_CLOSING_S = 10.0
 _MAX_KEPT = 64
-"""Results, and works that wait for the thread."""
+"""Results, and works that wait."""
 _OF_NO_GROUP = (TAG, "untag", BATCH, CODE, CODING, SEARCH, "note", "group-note")
 Found = TypeVar("Found")
 
@@ -43,7 +45,7 @@ def state_of_groups(connection: Connection) -> Hashable:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     n_characters: int
-    compute: Callable[[], Any]
+    work: partial[Any]
     made_from: Hashable
     future: Future[Any] = field(default_factory=Future)
 
@@ -53,28 +55,42 @@ class _Waiting:
 
 
 class Later:
-    """Results that a thread computes, and the latest ones, by key."""
+    """Results that another process computes, one at a time, and the latest ones.
 
-    def __init__(self) -> None:
+    ``compute`` does a work that can be pickled.
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened, self._process = opened, ProcessBeside(opened)
+        self.compute = self._process.compute
         self._changed = threading.Condition()
         self._kept = OrderedDict[Hashable, _Waiting]()
         self._thread: threading.Thread | None = None
         self._is_over = False
 
-    def get(self, key: Hashable, n_characters: int, work: Callable[[], Found], made_from: Hashable = None) -> Found:
+    def get(self, work: partial[Found], n_characters: int, made_from: Hashable, *, key: Hashable = None) -> Found:
         """Return the result of work about texts of a size: at once if they are short.
 
-        A key has one work at a time; one made from something else is replaced, unless it is running.
+        Parameters
+        ----------
+        work
+            A function of the open collection, which another process can import, with its other arguments by name.
+        made_from
+            All that changes the result, besides the arguments.
+        key
+            By default the function and the arguments. A key has one work at a time; one made from something else is
+            replaced, unless it is running.
 
         Raises
         ------
         NotYet
-            They are long, and it is not done yet. The key finds it later.
+            They are long, and it is not done yet. The same call finds it later.
         CollectionBusyError
             They are long, and the service is ending.
         """
         if n_characters <= AT_ONCE:
-            return work()
+            return work(self._opened)
+        key = (work.func, *work.keywords.items()) if key is None else key
         with self._changed:
             work_of_key = self._kept.get(key)
             is_other = work_of_key is None or work_of_key.made_from != made_from
@@ -117,16 +133,15 @@ class Later:
                 work = min(waiting, key=lambda waiting_work: waiting_work.n_characters)
                 work.future.set_running_or_notify_cancel()
             try:
-                work.future.set_result(work.compute())
+                work.future.set_result(self.compute(work.work))
             except BaseException as error:  # noqa: BLE001  # whoever asks for the result gets it
                 work.future.set_exception(error)
 
     def close(self) -> None:
-        """Begin no more work, cancel what waits, and wait a while for what is being done."""
+        """Begin no more work, cancel what waits, and end what is being done."""
         with self._changed:
             self._is_over = True
             for work in self._kept.values():
                 work.future.cancel()
             self._changed.notify()
-        if self._thread is not None:
-            self._thread.join(_CLOSING_S)
+        self._process.close()

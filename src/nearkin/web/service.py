@@ -100,7 +100,7 @@ class ReviewService:
         self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
         self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
         self.queues: LatestOfSent[str, Queue] = LatestOfSent(64, 1_000_000, len)
-        self.later = Later()
+        self.later = Later(collection.opened)
         self.jobs = JobRunner(collection.opened)
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, wait
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from nearkin.collection.opened import OpenedCollection
 from nearkin.web import later
 
 
-def test_the_longest_forgotten_of_what_waits_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_forgotten_of_what_waits_is_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(later, "_WAITING_S", 0)
-    begun, gate, works, computed = threading.Event(), threading.Event(), later.Later(), list[int]()
+    opened = OpenedCollection.open(tmp_path / "matter", create=True)
+    begun, gate, works, computed = threading.Event(), threading.Event(), later.Later(opened), list[int]()
+    monkeypatch.setattr(works, "compute", lambda work: work(opened))
 
-    def work(key: int) -> None:
+    def work(_: OpenedCollection, key: int) -> None:
         begun.set()
         gate.wait(10)
         computed.append(key)
 
     def get(key: int) -> Future[None] | None:
         try:
-            works.get(key, later.AT_ONCE + 1, lambda: work(key))
+            works.get(partial(work, key=key), later.AT_ONCE + 1, None)
         except later.NotYet as not_yet:
             return not_yet.future
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -13,6 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
+from nearkin.collection.conflicts.by_group import conflicts as find_conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import members_of, parsed, tag, undo
@@ -286,9 +288,8 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
         contents = current_contents(connection, [doc_id for doc_id, _ in read.pairs])
         n_characters, state = sum(lengths_of(connection, contents.values()).values()), state_of_groups(connection)
     listed = service.later.get(
-        ("conflicts", field, query.tolerance), n_characters, lambda: _found(service, query, read, _MAX_FOUND),
-        (state, read.pairs),
-    )  # fmt: skip
+        _work(query, read, _MAX_FOUND), n_characters, (state, read.pairs), key=("conflicts", field, query.tolerance)
+    )
     with service.collection.opened.store.reading() as connection:
         is_sensitive = field.casefold() in SENSITIVE | layout_of(connection).sensitive
         two, families = two_values(connection, _MAX_FOUND), families_that_differ(connection, field, _MAX_FAMILIES)
@@ -323,13 +324,13 @@ def conflicts_table(service: ReviewService, query: ConflictsQuery) -> pa.Table:
         raise ParameterError(
             "No document has a tag yet, dates aside: dates never conflict, because every version has its own."
         )
-    return table_of_conflicts(_found(service, query, labels_of_tag(service.collection, field), ALL), field)
+    work = _work(query, labels_of_tag(service.collection, field), ALL)
+    return table_of_conflicts(work(service.collection.opened), field)
 
 
-def _found(service: ReviewService, query: ConflictsQuery, read: LabelsRead, limit: int) -> Conflicts:
-    tolerance = query.tolerance
-    given: Mapping[str, Any] = {tolerance.parameter: tolerance.value, "measure": query.measure}
-    return service.collection.conflicts(read.pairs, threads=Resources().n_threads, limit=limit, **given)
+def _work(query: ConflictsQuery, read: LabelsRead, limit: int) -> partial[Conflicts]:
+    n_threads = Resources().n_threads
+    return partial(find_conflicts, labels=read.pairs, tolerance=query.tolerance, limit=limit, threads=n_threads)
 
 
 def tag_fields(service: ReviewService) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -44,6 +45,8 @@ from nearkin.web.sign_in import Visitor
 from nearkin.wording import distance_text, share_text
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
+_MOST_DIFFER = 16
+"""One in so many of the limit are compared, usually."""
 _MAX_WITH_PASSAGE, _MAX_OF_PASSAGE = 500, 5_000
 
 
@@ -135,13 +138,14 @@ def similar(service: ReviewService, query: DocumentQuery) -> ScreenAnswer:
 
 
 def _similar(service: ReviewService, document_query: DocumentQuery, limit: int) -> SimilarDocuments:
-    opened, tolerance, version = service.collection.opened, document_query.tolerance, document_query.version
-    with opened.store.reading() as connection:
+    tolerance, version = document_query.tolerance, document_query.version
+    with service.collection.opened.store.reading() as connection:
         state, stored = StoredState.now(connection), stored_document(connection, document_query.id, version)
-    return service.later.get(
-        ("similar", state, document_query.id, version, tolerance, limit), 3 * stored.n_characters,
-        lambda: similar_documents(opened, document_query.id, None, tolerance, version=version, limit=limit),
-    )  # fmt: skip
+    work = partial(
+        similar_documents, doc_id=document_query.id, text=None, tolerance=tolerance, version=version, limit=limit
+    )
+    n_characters = limit // _MOST_DIFFER * stored.n_characters
+    return service.later.get(work, n_characters, state)
 
 
 def measure_text(similar_document: SimilarDocument, measure: SliderMeasure) -> str:
@@ -250,7 +254,7 @@ def _compared(service: ReviewService, query: CompareQuery) -> ComparedDocuments:
         version_a=query.version_a,
         version_b=query.version_b,
         context_lines=_ALL_LINES if query.is_whole else 2,
-        ignore=query.ignore,
+        ignore=tuple(query.ignore),
     )
 
 
@@ -323,14 +327,13 @@ class GroupHistoryQuery(GroupingQuery, kw_only=True):
 def group_history(service: ReviewService, query: GroupHistoryQuery) -> ScreenAnswer:
     """Show the members of a group in order of time, each with its largest change from the previous member."""
     page = ListPage.asked(query.page, _MEMBERS_OF_A_PAGE)
-    opened, tolerance = service.collection.opened, query.tolerance
-    state, n_characters = state_and_length(service, tolerance, [query.number])
-    history_of_group = service.later.get(
-        ("time line", state, service.last_activity(), msgspec.json.encode(query)), n_characters,
-        lambda: group_time_line(
-            opened, query.number, tolerance, date_tag=query.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start
-        ),
+    state, n_characters = state_and_length(service, query.tolerance, [query.number])
+    work = partial(
+        group_time_line, number=query.number, tolerance=query.tolerance, date_tag=query.date_tag,
+        limit=_MEMBERS_OF_A_PAGE, offset=page.start,
     )  # fmt: skip
+    made_from = state, service.last_activity()
+    history_of_group = service.later.get(work, 4 * n_characters, made_from)  # all of it is aligned
     values = {
         "found": history_of_group,
         "page": page.of(history_of_group.n_documents),

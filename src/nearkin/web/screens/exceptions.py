@@ -6,6 +6,7 @@ import io
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import pyarrow as pa
@@ -16,6 +17,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import REASONS, StoredException, StoredExceptions, WhichExceptions
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.key_table import KEYS
 from nearkin.errors import NearkinError, ParameterError, quoted
@@ -230,9 +232,8 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
     with service.collection.opened.store.reading() as connection:
         state, n_missing = state_of_groups(connection), KEYS.n_missing(connection)
     n_characters = len(sent.text) + _CHARACTERS * n_missing  # the first check after a load makes the keys of its texts
-    checked, comparisons = service.later.get(
-        ("check-in", query.key, state), n_characters, lambda: _checked(service, sent)
-    )
+    work = partial(_checked, text=sent.text)
+    checked, comparisons = service.later.get(work, n_characters, state, key=("check-in", query.key))
     checked = replace(checked, missing=sent.document.missing, not_checked=sent.document.inside)
     warnings = (
         fact for fact in check_facts(checked, is_storing=False, is_empty=not sent.text.strip()) if fact.is_warning
@@ -248,13 +249,14 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
     return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **checked.to_dict()})
 
 
-def _checked(service: ReviewService, sent: SentText) -> tuple[Checked, list[Markup]]:
-    """Return what is like a file, and the comparison with each of these documents; A is the stored text."""
-    checked = service.collection.check(sent.text, options=CheckOptions(limit=_N_SHOWN, with_passage=False))
+def _checked(opened: OpenedCollection, text: str) -> tuple[Checked, list[Markup]]:
+    """Return what is like a text, and the comparison with each of these documents; A is the stored text."""
+    collection = Collection(opened)
+    checked = collection.check(text, options=CheckOptions(limit=_N_SHOWN, with_passage=False))
     shown = list[Markup]()
     for document in checked.documents:
-        stored = service.collection.text(document.document.doc_id, version=document.document.version)
-        compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
+        stored = collection.text(document.document.doc_id, version=document.document.version)
+        compared = compare_texts(stored, text, context_lines=2, with_moves=True)
         shown.append(Markup(comparison_fragment(compared, n_parts=len(checked.documents))))  # it escapes the texts
     return checked, shown
 

@@ -10,6 +10,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ from nearkin.collection.groups.members import (
     stored_members,
     with_tags_now,
 )
-from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
-from nearkin.collection.measuring import ComparedDocuments
+from nearkin.collection.groups.representatives import Representative, n_texts_not_compared, representatives
+from nearkin.collection.measuring import ComparedDocuments, compare
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import columns, table_of
 from nearkin.collection.stored.documents import contents_of_current, document
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
@@ -152,14 +154,11 @@ def groups(service: ReviewService, query: GroupsQuery) -> ScreenAnswer:
         tolerances = stored_tolerances(connection)
         n_pairs = GroupState.known(connection, str(query.tolerance)).n_not_compared
     sizes = [(group.number, group.n_documents) for group in stored.groups]
-    opened, tolerance = service.collection.opened, query.tolerance
-    state, n_characters = state_and_length(service, tolerance, [number for number, _ in sizes])
+    state, n_characters = state_and_length(service, query.tolerance, [number for number, _ in sizes])
     beside, not_yet = dict[int, Group](), None
     try:
-        beside = service.later.get(
-            ("groups", state, tolerance, tuple(sizes)), n_characters // 3,  # only their similarities
-            lambda: compared_groups(opened, tolerance, sizes),
-        )  # fmt: skip
+        work = partial(compared_groups, tolerance=query.tolerance, sizes=tuple(sizes))
+        beside = service.later.get(work, n_characters // 3, state)  # only their similarities
     except NotYet as later:
         not_yet = later
     facts = list(later_facts(stored.n_not_grouped, stored.n_decisions)) if stored.is_stored else []
@@ -190,10 +189,10 @@ def one_group(service: ReviewService, group_query: GroupQuery) -> ScreenAnswer:
     """Show the members of a group, and one of them compared with the principal."""
     opened, tolerance = service.collection.opened, group_query.tolerance
     state, n_characters = state_and_length(service, tolerance, [group_query.number])
-    group = service.later.get(
-        ("group", state, group_query.number, tolerance), n_characters,
-        lambda: group_members(opened, group_query.number, tolerance, within_s=_COMPARING_S, limit=_MAX_MEMBERS),
-    )  # fmt: skip
+    work = partial(
+        group_members, number=group_query.number, tolerance=tolerance, within_s=_COMPARING_S, limit=_MAX_MEMBERS
+    )
+    group = service.later.get(work, n_characters, state)
     with opened.store.reading() as connection:
         group = with_tags_now(connection, group)
         before, after = neighbours_of(connection, group_query.tolerance, group_query.number)
@@ -227,15 +226,13 @@ class DifferencesQuery(GroupingQuery, kw_only=True):
 
 def differences(service: ReviewService, differences_query: DifferencesQuery) -> ScreenAnswer:
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
-    opened, tolerance = service.collection.opened, differences_query.tolerance
-    n_shown = max(0, differences_query.n_shown)
-    state, n_characters = state_and_length(service, tolerance, [differences_query.number])
-    group = service.later.get(
-        ("differences", state, differences_query.number, tolerance, n_shown), n_characters,
-        lambda: group_members(
-            opened, differences_query.number, tolerance, within_s=_FOLLOWING_S, n_shown=n_shown, limit=_MAX_MEMBERS
-        ),
+    number, tolerance = differences_query.number, differences_query.tolerance
+    state, n_characters = state_and_length(service, tolerance, [number])
+    work = partial(
+        group_members, number=number, tolerance=tolerance, within_s=_FOLLOWING_S,
+        n_shown=max(0, differences_query.n_shown), limit=_MAX_MEMBERS,
     )  # fmt: skip
+    group = service.later.get(work, n_characters, state)
     return ScreenAnswer("group_differences.html.j2", {"group": group}, group)
 
 
@@ -262,15 +259,13 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 
 
 def compared(service: ReviewService, a: str, b: str, **options: Any) -> ComparedDocuments:
-    """Compare two documents; see `Collection.compare`."""
+    """Compare two documents; see `Collection.compare`. All options can be hashed."""
     versions = options.get("version_a"), options.get("version_b")
     with service.collection.opened.store.reading() as connection:
         state = StoredState.now(connection)
         both = [document(connection, doc_id, version) for doc_id, version in zip((a, b), versions, strict=True)]
-    return service.later.get(
-        ("compare", state, a, b, repr(options)), sum(side.n_characters for side in both),
-        lambda: service.collection.compare(a, b, **options),
-    )  # fmt: skip
+    n_characters = sum(side.n_characters for side in both)
+    return service.later.get(partial(compare, a=a, b=b, **options), n_characters, state)
 
 
 def state_and_length(service: ReviewService, tolerance: Tolerance, numbers: Sequence[int]) -> tuple[Hashable, int]:
@@ -334,12 +329,10 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
     job = service.jobs.latest("representatives", criteria.measure, criteria.tolerance.value)
     not_yet = None
     try:
-        listed = service.later.get(
-            ("representatives", state, job and (job.number, job.is_over), criteria.tolerance, tuple(numbers)),
-            n_characters, lambda: list(representatives(opened, criteria.tolerance, numbers, max_new=_MAX_NEW)),
-        )  # fmt: skip
+        work = partial(_representatives, tolerance=criteria.tolerance, numbers=tuple(numbers), max_new=_MAX_NEW)
+        listed = service.later.get(work, n_characters, (state, job and (job.number, job.is_over)))
     except NotYet as later:
-        not_yet, listed = later, list(representatives(opened, criteria.tolerance, numbers, max_new=0))
+        not_yet, listed = later, _representatives(opened, criteria.tolerance, numbers, max_new=0)
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "groups": groups,
@@ -352,6 +345,12 @@ def list_representatives(service: ReviewService, criteria: RepresentativesQuery)
     }
     data = {"n_groups": groups.n_groups, "n_documents_in_no_group": n_alone, "page": page.number}
     return ScreenAnswer("representatives.html.j2", values, data | {"representatives": listed}, not_yet)
+
+
+def _representatives(
+    opened: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int], max_new: int
+) -> list[Representative]:
+    return list(representatives(opened, tolerance, numbers, max_new=max_new))
 
 
 def export_state(service: ReviewService, query: GroupingQuery) -> ScreenAnswer:
