@@ -98,5 +98,7 @@ def test_what_cannot_be_checked(repository, tmp_path):
     assert ended.code == 3
     assert "binary data" in ended.err
     assert check(repository, tmp_path / "image.bin", "--encoding", "latin-1").code == 0
+    records = write_jsonl(tmp_path / "records.jsonl", [{"text": MORE}, {"text": MORE}])
+    assert check(repository, records).code == 2
     assert check(tmp_path / "nowhere", written(tmp_path, MORE)).code == 7
     assert not (tmp_path / "nowhere").exists()

@@ -44,6 +44,8 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
     assert "identical" in told, told
     other = nearkin_here("compare", *files, "--out", tmp_path / "new")
     assert (other.code, ".html or .docx" in other.err, (tmp_path / "new").exists()) == (2, True, False)
+    ignoring = nearkin_here("compare", *files, "--ignore", "numbers", "--out", tmp_path / "other.docx")
+    assert (ignoring.code, (tmp_path / "other.docx").exists()) == (2, False)
     again = nearkin_here("compare", *files, "--out", changes)
     assert (again.code, "already exists" in again.err) == (5, True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ import click
 
 from nearkin.cli.answering import answer, check_free, check_list, opened_with_bars, passage_lines, working
 from nearkin.cli.command_line import is_unicode
-from nearkin.errors import SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.options.check import CheckCommand
 from nearkin.paths import printable, why
 from nearkin.reports.facts.fact import Part, Table
@@ -37,8 +38,8 @@ The exit code is the answer: 0 nothing similar, 10 an exact copy (case and white
 near-duplicate, 12 one text contains the other. Any other code is a failure.
 
 With --jsonl the input is a stream of documents, which may be endless. Each line is answered by one line of JSON as \
-soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers are. \
---jsonl --store creates a missing collection.
+soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers are, \
+but 3 if no line can be read. --jsonl --store creates a missing collection.
 
 Examples:
 
@@ -59,6 +60,8 @@ def check(job: CheckCommand) -> None:
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
 
     check_list(job)
+    if not job.jsonl and re.search(r"\.(jsonl|ndjson)(\.\w+)?$", str(job.checked_file), re.IGNORECASE):
+        raise ParameterError(f"{job.checked_file} is a file of many documents: check them with --jsonl.")
     options = CheckOptions(
         threshold=job.threshold, containment=job.containment, measure=job.measure, limit=job.limit,
         with_passage=not job.jsonl, **({} if job.tolerance is None else {"tolerance": job.tolerance}),

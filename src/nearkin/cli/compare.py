@@ -116,6 +116,8 @@ def compare(job: CompareCommand) -> None:
     if job.out is not None:
         if job.out.suffix.lower() not in _WRITERS:
             raise ParameterError.of("out", "a file whose name ends in .html or .docx", str(job.out))
+        if job.ignore and job.out.suffix.lower() == ".docx":
+            raise ParameterError("A Word document tracks every change: give --out without --ignore.")
         check_free(job.out, overwrite=job.overwrite, inputs=names if len(names) == 2 and job.file is None else ())
     if job.file is not None:
         if len(names) != 2:

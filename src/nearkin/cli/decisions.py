@@ -95,7 +95,8 @@ Examples:
 UNDO_HELP = """
 Undo an activity of the log: restore the values that it changed. An undo can itself be undone.
 
-An activity is not undone if a later one changed the same tag or decision; undo that one first.
+An activity is not undone if a later one changed the same tag or decision; undo that one first. Stored, removed and \
+erased documents cannot be undone here.
 
 Example:
 

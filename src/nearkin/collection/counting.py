@@ -21,7 +21,7 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex, Similari
 from nearkin.stages.verification.difference_names import DIFFERENCES, Difference
 from nearkin.stages.verification.overlap import verify
 from nearkin.stages.verification.what_differs import Compared, TextNumbers
-from nearkin.store.failures import BACKUP, unrepairable
+from nearkin.store.damage import BACKUP, unrepairable
 
 DEFAULT_ALPHABET: Alphabet = "universal"
 SHINGLES = Words(5)

@@ -271,8 +271,8 @@ class AgainstOptions(Options):
 
     against: Option[Any, Any] = option(
         panel="Input", kind=list,
-        help="Drop from INPUT what already occurs here: files, a quoted pattern, a collection, or results of nearkin "
-        "dedup. Repeatable.",
+        help="Drop from INPUT what already occurs here, instead of near-duplicates inside INPUT: files, a quoted "
+        "pattern, a collection, or results of nearkin dedup. Repeatable.",
     )  # fmt: skip
     against_text: Same[str | None] = _input(
         help="Column with the text in the files of --against. [default: as --text, or guessed and printed]"

@@ -214,8 +214,8 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
         yield from damage_facts(run.side(side).damaged_files)
         if (record := run.side(side)).n_few_terms > record.n_documents / 2:
             column = record.inputs[0].text
-            is_it = f"is {column!r} the column of texts?" if column else "most documents"
-            yield Fact(f"too few words, {side}", record.n_few_terms, is_it, "warning")
+            is_it = f"; is {column!r} the column of texts?" if column else ""
+            yield Fact(f"too few words, {side}", record.n_few_terms, f"that the other side has{is_it}", "warning")
     if not run.counts.pairs:
         advice = "translations often have a cosine of 0.3 to 0.6" if run.table else "for two languages: --table"
         yield Fact("no pair reaches the threshold", note=f"lower --threshold; {advice}", tone="warning")

@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin import errors
-from nearkin.errors import CollectionError
 from nearkin.paths import has_limit_on_files, why
+from nearkin.store.damage import damaged_collection, unrepairable
 from nearkin.store.place import Place
 
 PERMISSION_DENIED = "42501"
@@ -157,19 +157,3 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> errors.Near
     if _REFUSED in message and not _FOR_A_TIME.search(message):
         return errors.CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
     return errors.UnavailableCollectionError(f"{place} does not answer: {message}.")
-
-
-FSCK = "Run nearkin fsck COLLECTION, which rebuilds derived data and names what else is damaged."
-"""Last sentence of messages about damage in a collection that can be opened."""
-BACKUP = "Restore the database from a backup."
-"""Last sentence of messages about damage because of which a collection cannot be opened."""
-
-
-def damaged_collection(fault: str, place: object = "The collection") -> CollectionError:
-    """Return the error for damage of which `nearkin fsck` finds the extent."""
-    return CollectionError(f"{place} is damaged: {fault}. {FSCK}")
-
-
-def unrepairable(fault: str, place: object = "The collection") -> CollectionError:
-    """Return the error for damage because of which a collection cannot be opened."""
-    return CollectionError(f"{place} is damaged: {fault}. {BACKUP}")

@@ -24,7 +24,8 @@ from nearkin.paths import why
 from nearkin.store import connections, schema
 from nearkin.store.bulk import insert_rows
 from nearkin.store.connections import ReadOnlyFile, engine_of, lock, transaction
-from nearkin.store.failures import busy, database_errors, unrepairable
+from nearkin.store.damage import unrepairable
+from nearkin.store.failures import busy, database_errors
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import facts
 from nearkin.store.upkeep import erase_freed

@@ -20,7 +20,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.records import I64
-from nearkin.store.failures import damaged_collection
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import documents, loads, waves
 from nearkin.tabular import AnswerRecord, Tabular
 

@@ -21,7 +21,7 @@ from nearkin.records import I64, U8, U32
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
 from nearkin.store.bulk import among, in_slices
-from nearkin.store.failures import damaged_collection
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, purges
 
 PURGED = "its text was purged"

@@ -14,7 +14,7 @@ from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import among, in_slices, is_name, is_storable, n_rows
-from nearkin.store.failures import damaged_collection
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 _MAX_OF_A_NAME = 200

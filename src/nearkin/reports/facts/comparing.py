@@ -40,8 +40,7 @@ def comparison_facts(name_a: str, name_b: str, compared: Comparison, similaritie
     yield Fact("A", name_a)
     yield Fact("B", name_b)
     only_a, only_b = compared.n_words_only_a, compared.n_words_only_b
-    identical = "identical" if compared.is_identical else f"identical except for {compared.not_compared}"
-    words = f"words: {only_a:,} only in A, {only_b:,} only in B" if compared.n_differences else identical
+    words = f"words: {only_a:,} only in A, {only_b:,} only in B" if compared.n_differences else _sameness(compared)
     yield Fact("differences", compared.n_changes, words)
     yield from nonzero("moved passages", compared.n_moves, f"{compared.n_words_moved:,} words")
     yield from nonzero("only in spelling", compared.n_spelling_differences, "capitals, punctuation or Unicode form")
@@ -51,6 +50,12 @@ def comparison_facts(name_a: str, name_b: str, compared: Comparison, similaritie
     yield from similarities
     if not compared.is_whole:
         yield Fact("too long to compare to the end", note="some shared words may be marked", tone="warning")
+
+
+def _sameness(compared: Comparison) -> str:
+    if compared.is_identical:
+        return "identical"
+    return "others are ignored" if compared.n_ignored else f"identical except for {compared.not_compared}"
 
 
 def change_text(version: Version) -> str:

@@ -31,7 +31,8 @@ _N_NAMED = 5
 
 def add_facts(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Fact]:
     """Count the documents of a wave, and those that are exceptions."""
-    yield Fact("documents", added.n_documents, wave_text(added.wave))
+    is_wave = bool(added.n_new or added.n_new_versions or added.n_exceptions)
+    yield Fact("documents", added.n_documents, wave_text(added.wave) if is_wave else "nothing new")
     yield Fact("new", added.n_new)
     yield Fact(
         "changed", added.n_new_versions, "the older texts are kept: nearkin history" * bool(added.n_new_versions)
