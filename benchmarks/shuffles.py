@@ -35,13 +35,13 @@ CARRIES = {
     "matches": (
         f"candidates as often as they were found, {_each(s.PAIRS)}",
         f"candidates once, and which profiles are wanted, {_each(s.ASKS)}",
-        "profiles, a byte for one or two shingles of a mean text, once for each home that asks",
-        f"candidates that may be matches, {_each(s.PAIRS)}, and which sets are wanted",
-        "shingle sets, 8 B a shingle, once for each home that asks",
+        "profiles, a byte for one or two shingles of a mean text, once for each partition that asks",
+        f"candidates that may be matches, {_each(s.PAIRS)}, and which texts are wanted",
+        "texts, once for each partition that asks",
     ),
     "inside": (
-        f"pairs inside groups that no match tells about, {_each(s.PAIRS)}; which sets are wanted, {_each(s.ASKS)}",
-        "shingle sets, 8 B a shingle",
+        f"pairs inside groups that no match tells about, {_each(s.PAIRS)}; which texts are wanted, {_each(s.ASKS)}",
+        "texts",
     ),
 }
 """Stage of `nearkin dedup` → what each of its shuffles carries, in order."""

@@ -69,10 +69,10 @@ def test_what_a_pair_adds(tmp_path):
     some = [(f"{i}-{copy}", prose.altered(text, copy)) for i, text in enumerate(texts) for copy in (0, 1)]
     needs, stages, n_candidates = both(corpus(tmp_path, some), tmp_path, DedupOptions())
     assert n_candidates > 140
-    streams = ("pairs", "asks", "profiles", "sets")
+    streams = ("pairs", "asks", "profiles", "texts")
     beside = sum(stages.sent[name] for name in streams) / n_candidates
-    # in one partition nothing is asked for, and no set travels
-    in_one_partition = needs.pair_bytes - 8 * 196 - 300
+    # in one partition nothing is asked for, and no text travels
+    in_one_partition = needs.pair_bytes - sum(len(text) for _, text in some) / len(some) - 300
     assert in_one_partition / 3 < beside < needs.pair_bytes * 1.5
 
 

@@ -135,10 +135,11 @@ def gathering(task: RowsTask) -> Callable[[Iterator[pa.RecordBatch]], Iterator[p
 
 
 def _giving_batches(task: Task) -> RowsTask:
-    return lambda target, blocks: _batches(task(target, blocks))
+    return lambda target, blocks: batches_of(task(target, blocks))
 
 
-def _batches(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
+def batches_of(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
+    """Yield blocks as rows, a few megabytes at a time."""
     held: list[Block] = []
     n_bytes = 0
     for block in blocks:

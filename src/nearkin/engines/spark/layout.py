@@ -111,13 +111,11 @@ class Attached:
         rows = self.rows.bytes_of(*columns)
         return Block(self.stream, target, len(rows).to_bytes(_LENGTH_BYTES, "little") + rows + numbers.tobytes())
 
-    def joined(self, blocks: Iterable[Block], kind: type[np.generic]) -> tuple[tuple[Column, ...], list[Column]]:
-        """Return the columns of all blocks of the stream, and the numbers of each block."""
-        rows, numbers = [], []
+    def parts(self, blocks: Iterable[Block], kind: type[np.generic]) -> Iterator[tuple[tuple[Column, ...], Column]]:
+        """Yield the columns of each block of the stream, and its numbers."""
         for block in blocks:
             if block.stream == self.stream:
                 data = memoryview(block.data)
                 end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
-                rows.append(Block(self.rows.stream, block.target, data[_LENGTH_BYTES:end]))
-                numbers.append(np.frombuffer(data, kind, offset=end))
-        return self.rows.joined(rows), numbers
+                rows = Block(self.rows.stream, block.target, data[_LENGTH_BYTES:end])
+                yield self.rows.joined([rows]), np.frombuffer(data, kind, offset=end)

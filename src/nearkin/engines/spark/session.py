@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 """Setting for a driver whose executors are its own threads: no other machine needs to reach it."""
 _PYTHON = "spark.pyspark.python"
-_EXECUTORS = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-"""Compiler setting: Java only moves blocks, while Python needs the cores; compiling less saved 20% of the CPU time."""
+_COMPILING = "-XX:TieredStopAtLevel=1"
+"""Compiler setting: Java only moves blocks, while Python needs the cores; compiling less halves Java's CPU time."""
+_EXECUTORS = {"spark.executor.extraJavaOptions": _COMPILING}
+_QUERIES = {"spark.sql.adaptive.enabled": "false"}
+"""Setting for queries: tasks are chosen by number, so there is nothing for Spark to plan again after each shuffle."""
 
 
 Work = TypeVar("Work")
@@ -142,6 +145,7 @@ def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSe
 
     settings = SparkConf(loadDefaults=False).setAll(list(cluster.settings.items()))
     settings.setIfMissing("spark.ui.showConsoleProgress", "false")  # it would fill the log with bars
+    settings.setIfMissing("spark.driver.defaultJavaOptions", _COMPILING)
     if cluster.master is not None:
         settings.setMaster(cluster.master)
     with quiet_logs(), java(settings, log) as gateway:
@@ -179,7 +183,7 @@ def _started(conf: SparkConf, gateway: JavaGateway) -> SparkSession:
 
 
 def _set_defaults(conf: SparkConf, master: str) -> None:
-    for key, value in (_LOOPBACK if is_local(master) else _EXECUTORS).items():
+    for key, value in (_QUERIES | (_LOOPBACK if is_local(master) else _EXECUTORS)).items():
         conf.setIfMissing(key, value)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import pyarrow as pa
 
-from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, RowsReader, Task, as_batch
+from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, RowsReader, Task, as_batch, batches_of
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.requirements import Voice, check_executors
@@ -97,7 +97,7 @@ class Stages:
 
     def given(self, blocks: Sequence[Block]) -> Blocks:
         """Return blocks that are on the driver as distributed blocks."""
-        table = pa.Table.from_batches([as_batch(blocks)] if blocks else [], SCHEMA)
+        table = pa.Table.from_batches(list(batches_of(blocks)), SCHEMA)
         with engine_errors():
             return Blocks(self.spark.createDataFrame(table))
 

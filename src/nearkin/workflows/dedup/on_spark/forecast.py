@@ -16,7 +16,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     OCCURRENCES,
     PAIRS,
     PROFILES,
-    SETS,
+    TEXTS,
     partition_bytes_of,
 )
 
@@ -79,5 +79,5 @@ def _core_bytes(forecast: CorpusForecast, partition_bytes: float, candidates: fl
 def _pair_bytes(forecast: CorpusForecast, profile_bytes: int) -> float:
     """Return the bytes of a pair: found in bands, screened, verified, and sent to its group."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
-    sets = SETS.rows.row_bytes + _HASH_BYTES * forecast.sample.mean_size
-    return candidate + sets + MATCHES.row_bytes
+    text = TEXTS.rows.row_bytes + forecast.document_bytes
+    return candidate + text + MATCHES.row_bytes

@@ -84,10 +84,6 @@ class Partitions:
         """Folder of the sizes of texts, and of keys that stay in their partition."""
         return self.work / "keys"
 
-    def inside(self, partition: int) -> Path:
-        """Return the file of the pairs inside groups that are still to be compared."""
-        return self.keys / f"inside-{partition:09d}.arrow"
-
     @property
     def _texts(self) -> Path:
         return self.work / "texts"
@@ -190,17 +186,9 @@ PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4")))
 HUBS = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
 """Number of candidates of a text in a task, if more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
-"""Texts whose shingles are requested, and by which partition."""
-SETS = Attached(
-    "sets",
-    Layout(
-        "set rows",
-        (
-            ("node", "<u4"), ("n_shingles", "<u4"), ("n_numbers", "<u4"), ("frame", "<u8"), ("digest", "<u8"),
-        ),
-    ),
-)  # fmt: skip
-"""Texts with the hashes of their shingles, followed by those of their numbers; see `what_differs.Numbers`."""
+"""Texts that are requested, or their profiles, and by which partition."""
+TEXTS = Attached("texts", Layout("text rows", (("node", "<u4"), ("n_bytes", "<i8"))))
+"""Texts in UTF-8, one after another."""
 MATCHES = Layout(
     "matches",
     (("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"), ("differs", "|u1")),
