@@ -281,6 +281,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=900.0, help="seconds for one run of one peer")
     parser.add_argument("--nearkin", type=Path, default=Path(sys.executable).with_name("nearkin"), help="its command")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each Python of the cluster would compile its modules anew
     options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     with started(options) as bench:

@@ -55,7 +55,7 @@ small = test_engines_on_a_cluster.small
 @pytest.fixture(autouse=True)
 def good_executors(monkeypatch, small) -> None:
     """They are known to be good, and need not be asked each time."""
-    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: ())
+    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: None)
 
 
 def in_rows(table: pa.Table) -> list[str]:

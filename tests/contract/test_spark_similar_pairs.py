@@ -28,7 +28,7 @@ PROSE = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in ra
 @pytest.fixture(autouse=True)
 def known_to_be_good(monkeypatch) -> None:
     """The executors."""
-    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: ())
+    monkeypatch.setattr(nearkin.spark.work, "check_executors", lambda *asked: None)
 
 
 @pytest.fixture(scope="module")

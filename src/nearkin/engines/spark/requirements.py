@@ -15,7 +15,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -138,21 +137,7 @@ _ROUNDS = 3
 _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "spark.executor.instances")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Executor:
-    """Software on a machine that runs executors."""
-
-    host: str
-    python: str
-    release: str
-    nearkin: str
-    numpy: str
-    pyarrow: str
-
-
-def check_executors(
-    spark: SparkSession, folder: Path, progress: Voice, *, patience_s: float = 60.0
-) -> tuple[Executor, ...]:
+def check_executors(spark: SparkSession, folder: Path, progress: Voice, *, patience_s: float = 60.0) -> None:
     """Refuse a cluster whose executors could not do the work; those already running are tested.
 
     Parameters
@@ -175,10 +160,6 @@ def check_executors(
                 break  # otherwise some executors started when others had done all the work
     for reason in chain.from_iterable(_missing(row, word, folder) for row in rows):
         raise EngineError(reason)
-    names = Executor.__dataclass_fields__
-    return tuple(
-        sorted({Executor(**{name: row[name] for name in names}) for row in rows}, key=lambda executor: executor.host)
-    )
 
 
 @contextlib.contextmanager

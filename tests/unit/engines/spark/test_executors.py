@@ -41,11 +41,8 @@ def other_python(tmp_path, spark, monkeypatch):
     return give
 
 
-def test_executors_that_have_everything_are_told(spark, tmp_path):
-    found = check_executors(spark, tmp_path, Silent())
-    assert {one.nearkin for one in found} == {nearkin.__version__}
-    assert {one.python for one in found} == {sys.executable}
-    assert all(one.host and one.numpy and one.pyarrow and one.release for one in found)
+def test_executors_that_have_everything(spark, tmp_path):
+    check_executors(spark, tmp_path, Silent())
     assert not list(tmp_path.iterdir()), "the token is gone"
 
 
