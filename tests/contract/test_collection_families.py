@@ -169,3 +169,17 @@ def test_the_page_shows_clauses_that_stand_in_more_documents(place, tmp_path) ->
             r'<td data-label="documents".*?>(\d+)</bdi>.*?clause of the principal"><bdi>(.*?)</bdi>', page
         )
         assert rows == ([("4", html.escape(clause.rstrip(".")))] if is_stored else [])
+
+
+def test_relations_do_not_wait_for_another_writer(place) -> None:
+    pairs = [(0, 1), (0, 3)]
+    with place.open(wait=1000) as opened, place.open() as other:
+        opened.add([*FIRST.items(), *SECOND.items()])
+        store = opened.opened.store
+        with other.opened.store.writing():
+            related = dict(relations.relations_of(opened.opened, pairs))
+        with store.reading() as connection:
+            assert (list(related), relations.n_not_stored(connection, store, pairs)) == (pairs, len(pairs))
+        assert dict(relations.relations_of(opened.opened, pairs)) == related
+        with store.reading() as connection:
+            assert relations.n_not_stored(connection, store, pairs) == 0

@@ -80,6 +80,8 @@ _METHOD = "relations"
 FINGERPRINT = f"5;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME = 512
+_WAITING_S = 0.1
+"""What can be computed again is not worth waiting for another writer."""
 
 
 def relations_of(
@@ -158,7 +160,7 @@ def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, Relat
 
 def _write(store: Store, related: Mapping[Pair, RelatedText]) -> None:
     """Store relations over those of another process."""
-    with store.writing() as connection:
+    with store.writing(at_most_s=_WAITING_S) as connection:
         if not _are_right(connection, store):
             connection.execute(relations.delete())
             store.write_facts(connection, {_METHOD: FINGERPRINT})

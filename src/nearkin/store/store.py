@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import threading
@@ -139,15 +140,19 @@ class Store:
             self._file.check_unchanged()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Open a transaction: when the block ends, all of it is stored durably, or none of it."""
+    def writing(self, *, at_most_s: float = math.inf) -> Iterator[Connection]:
+        """Open a transaction: when the block ends, all of it is stored durably, or none of it.
+
+        It waits for another writer as long as the store waits, but not longer than ``at_most_s``.
+        """
         self.refuse_read_only()
+        patience_s = min(self.access.patience_s, at_most_s)
         with (
-            self._in_turn(),
+            self._in_turn(patience_s),
             database_errors(self.place, is_writing=True),
-            transaction(self._engine, is_writing=True) as connection,
+            transaction(self._engine, is_writing=True, wait_s=patience_s) as connection,
         ):
-            lock(connection, self.place, self.access.patience_s, self.facts["collection"])
+            lock(connection, self.place, patience_s, self.facts["collection"])
             yield connection
             _commit(connection, self.place)
 
@@ -162,10 +167,10 @@ class Store:
         return len(self._waiting)
 
     @contextlib.contextmanager
-    def _in_turn(self) -> Iterator[None]:
+    def _in_turn(self, patience_s: float) -> Iterator[None]:
         self._waiting.add(threading.get_ident())
         try:
-            is_next = self._turn.acquire(timeout=self.access.patience_s)
+            is_next = self._turn.acquire(timeout=patience_s)
         finally:
             self._waiting.discard(threading.get_ident())
         if not is_next:
