@@ -16,6 +16,7 @@ from accessibility import faults
 from chromium import Chromium
 from commands import quick_command
 from nearkin.collection.collection import Collection
+from prefork import KILL
 
 pytestmark = pytest.mark.browser
 LAYOUT = """
@@ -69,7 +70,7 @@ class Reviewer:
         return str(doc_id)
 
     def end(self) -> None:
-        self.process.kill()
+        self.process.send_signal(KILL)
         self.process.wait()
 
 

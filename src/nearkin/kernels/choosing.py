@@ -64,7 +64,7 @@ def has_compiled() -> bool:
 
 
 def starts_compiling() -> None:
-    """Tell whoever `announcing` names, once: numba compiles a kernel that its cache lacks, which takes seconds."""
+    """Call what `announcing` gave, once: numba compiles a kernel that its cache lacks, which takes seconds."""
     global _when_compiling, _has_compiled
     say = _when_compiling
     if say is not None:

@@ -22,7 +22,7 @@ from nearkin.store.place import FILE, Place
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
 BETWEEN_TRIES_S = 0.05
-_HAS_LOG, _LOG, _CACHE, _WAIT = "nearkin has log", "nearkin log", "nearkin cache", "nearkin_wait_s"
+_HAS_LOG, _LOG, _CACHE = "nearkin has log", "nearkin log", "nearkin cache"
 _READING_KIB, _WRITING_KIB = 1 << 13, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
 them: with a smaller cache each page is written to the log again and again. For a reader the system has the pages."""
@@ -71,8 +71,7 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opene
 @contextlib.contextmanager
 def transaction(engine: Engine, *, is_writing: bool, wait_s: float | None = None) -> Iterator[Connection]:
     """Open a transaction that sees one state of the database; SQLite waits for another writer, by default as usual."""
-    options: dict[str, Any] = {"is_writing": is_writing, _WAIT: wait_s}
-    with engine.connect().execution_options(**options) as connection, connection.begin():
+    with engine.connect().execution_options(is_writing=is_writing, wait_s=wait_s) as connection, connection.begin():
         yield connection
 
 
@@ -114,7 +113,7 @@ def _begin_sqlite(connection: Connection) -> None:
     if connection.info.get(_CACHE) != size:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{size}")
         connection.info[_CACHE] = size
-    if (wait_s := connection.get_execution_options().get(_WAIT)) is not None:
+    if (wait_s := connection.get_execution_options().get("wait_s")) is not None:
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {lock_timeout_ms(wait_s)}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 

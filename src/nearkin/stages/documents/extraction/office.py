@@ -21,6 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.extraction.cells import formats_of_cells, with_cells, with_empty_cells
 from nearkin.stages.documents.extraction.kinds import COMPOUND_FILE, ZIPPED, kind_of
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
@@ -32,7 +33,6 @@ from nearkin.stages.documents.extraction.reading import (
     is_out_of_memory,
     safe_name,
     tick,
-    with_empty_cells,
 )
 from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
 from nearkin.stages.number_words import INVISIBLE
@@ -190,7 +190,8 @@ def text_of_office(
 ) -> tuple[str, list[str], int]:
     """Return text and warnings of xberg, and how many embedded objects it does not read. Raises RecordFault."""
     result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind), limits)
-    text = _with_cells(result, {} if archive is None else _formats_of_cells(archive))
+    tables = ((table.page_number, table.cells) for table in result.tables)
+    text = with_cells(result.content, tables, {} if archive is None else formats_of_cells(archive))
     if kind == "pptx" and "\t\t" in text:
         text = "\n".join("\t".join(with_empty_cells(line.split("\t"))) for line in text.split("\n"))
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
@@ -198,28 +199,6 @@ def text_of_office(
     warnings = list(dict.fromkeys(item.message for item in result.processing_warnings if item.source not in _NOISE))
     n_objects = len(result.children or ()) if kind == "ppt" else 0
     return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
-
-
-def _with_cells(result: xberg.ExtractedDocument, formats: Mapping[int, list[tuple[str, str]]]) -> str:
-    """Mark empty cells, and write the signs of formats to the amounts."""
-    text, parts, at = result.content, list[str](), 0
-    for table in result.tables:
-        signs = iter(formats.get(table.page_number, ()))
-        for cells in table.cells:
-            row = [_with_sign(cell, *next(signs, ("", ""))) if cell else cell for cell in cells]
-            written, plain = " ".join(with_empty_cells(row)).strip(), " ".join(cells).strip()
-            if (start := text.find(plain, at)) < 0:
-                break
-            parts += [text[at:start], written]
-            at = start + len(plain)
-    return "".join([*parts, text[at:]])
-
-
-def _with_sign(cell: str, value: str, sign: str) -> str:
-    """Return a number as its format shows it."""
-    if not sign or cell != value:
-        return cell
-    return f"{float(cell) * 100:.12g} %" if sign == "%" else f"{cell} {sign}"
 
 
 def asked_of_xberg(
@@ -289,40 +268,6 @@ def _fault_of(message: str, limits: ExtractionLimits) -> Exception:
     if _BOMB.search(why) and not _DAMAGED.search(why):
         return limits.exceeded("ratio" if "ratio" in why else "size")
     return RecordFault("image only" if why.startswith("OCR error: ") else "damaged", f"it cannot be read: {why}")
-
-
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
-_SIGN = re.compile(r'\[\$([^\]-]{1,8})[^\]]*\]|"\s*([^\W\d_]{1,8})\s*"|([$€£¥₹%])')
-"""A currency or unit in the format of a cell."""
-_OWN_FORMATS = dict.fromkeys(map(str, (*range(5, 9), 42, 44)), "$") | {"9": "%", "10": "%"}
-_CELL = re.compile(
-    rb"<c\b([^<>]*)(?<!/)>(?:<f\b[^<>]*(?:/>|>[^<]*</f>))?<(?:v>(?:(-?\d+(?:\.\d+)?(?:E[+-]\d+)?)<|[^<])|is>)"
-)
-_STYLE, _SHEET = re.compile(rb'\bs="(\d+)"'), re.compile(r"xl/worksheets/sheet(\d{1,9})\.xml")
-
-
-def _formats_of_cells(archive: zipfile.ZipFile) -> dict[int, list[tuple[str, str]]]:
-    """Return the number in each filled cell, and the sign that its format adds, by the numbers of the sheets."""
-    sheets = {int(match[1]): name for name in archive.namelist() if (match := _SHEET.fullmatch(name))}
-    try:
-        styles = archive.read("xl/styles.xml").decode("utf-8", "replace")
-        signs = dict(_OWN_FORMATS)
-        for tag in re.findall(r"<numFmt\b[^<>]*>", styles):
-            attributes = dict(_ATTRIBUTE.findall(tag))
-            if sign := _SIGN.search(html.unescape(attributes.get("formatCode", ""))):
-                signs[attributes.get("numFmtId", "")] = next(filter(None, sign.groups()))
-        formats = re.findall(r'<xf\b[^<>]*?numFmtId="(\d+)"', styles[styles.find("<cellXfs") :])
-        by_style = {str(i).encode(): signs[number] for i, number in enumerate(formats) if number in signs}
-        cells = {number: _CELL.findall(archive.read(name)) for number, name in sheets.items() if by_style}
-    except ARCHIVE_FAULTS:
-        return {}
-    return {
-        number: [
-            (value.decode(), by_style.get(style[1], "") if (style := _STYLE.search(attributes)) else "")
-            for attributes, value in filled
-        ]
-        for number, filled in cells.items()
-    }
 
 
 _NATIVE = "\x01Ole10Native"

@@ -16,8 +16,9 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
+from nearkin.stages.documents.extraction.cells import with_empty_cells
 from nearkin.stages.documents.extraction.kinds import foreign
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick, with_empty_cells
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick
 from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.number_words import INVISIBLE
 

@@ -13,14 +13,13 @@ import tempfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import BinaryIO
 
 from nearkin.stages.documents.members import MailHeaders
 from nearkin.stages.documents.rules import USUAL_LIMITS, ExtractionLimits, LanguageData, Reason, RecordFault
-from nearkin.stages.number_words import INVISIBLE
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
@@ -232,25 +231,6 @@ class Given:
 def tick(is_ticked: bool) -> str:
     """Return the sign of a box in a form."""
     return "☒" if is_ticked else "☐"
-
-
-_MAX_ANSWER = 30  # characters of an amount
-
-
-def with_empty_cells(cells: Iterable[str]) -> list[str]:
-    r"""Mark empty cells that stand before an amount or a tick, whose column would be unknown without them.
-
-    Examples
-    --------
-    >>> with_empty_cells(["Rent", "", "500", ""])
-    ['Rent', '\u2063', '500', '']
-    """
-    marked, is_answer = list[str](), False
-    for cell in reversed([*cells]):
-        if content := cell.strip():
-            is_answer = len(content) == 1 or (len(content) <= _MAX_ANSWER and any(map(str.isdecimal, content)))
-        marked.append(INVISIBLE + cell if is_answer and not content else cell)
-    return marked[::-1]
 
 
 _DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")
