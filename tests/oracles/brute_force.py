@@ -82,8 +82,8 @@ ARABIC = str.maketrans("آأإٱىیکڪ٠٩۰۹", "ااااييكك0909", "ـً
 def normalised(text: str) -> str:
     """What it hides marked, NFKC without soft hyphens, folded case, plain Arabic letters, white space collapsed."""
     text = re.sub("([\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089])", "\u2063\\1", text)
-    text = re.sub("([A-Z] ?)(/ ?[A-Z]?[a-z])", "\\1\u2063\\2", text)
-    text = re.sub("([a-z] ?/ ?[A-Z]+)([^A-Za-z]|$)", "\\1\u2063\\2", text)
+    text = re.sub(r"((?:^|[\s(\[])[A-Z]+ ?)(/ ?[A-Z]?[a-z]+(?:[\s)\],.;:?!]|$))", "\\1\u2063\\2", text)
+    text = re.sub(r"((?:^|[\s(\[])[A-Z]?[a-z]+ ?/ ?[A-Z]+)((?:[\s)\],.;:?!]|$))", "\\1\u2063\\2", text)
     text = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
     text = unicodedata.normalize("NFKC", "".join(map(folded, text)).translate(ARABIC))
     classes = _classes()

@@ -41,11 +41,12 @@ DEFAULT_STEPS = "margins,hyphens,nfkc,case,arabic,space"
 """What `Normalisation` does if nothing else is asked for: every step but accents."""
 _SOFT_HYPHEN = "\u00ad"
 _RAISED = {"([\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089])": rf"{INVISIBLE}\1"}
+_BEFORE, _AFTER = r"(?:^|[\s(\[])", r"(?:[\s)\],.;:?!]|$)"
 _CHOSEN = {
-    r"(\p{Lu} ?)(/ ?\p{Lu}?\p{Ll})": rf"\1{INVISIBLE}\2",
-    r"(\p{Ll} ?/ ?\p{Lu}+)([^\pL]|$)": rf"\1{INVISIBLE}\2",
+    rf"({_BEFORE}\p{{Lu}}+ ?)(/ ?\p{{Lu}}?\p{{Ll}}+{_AFTER})": rf"\1{INVISIBLE}\2",
+    rf"({_BEFORE}\p{{Lu}}?\p{{Ll}}+ ?/ ?\p{{Lu}}+)({_AFTER})": rf"\1{INVISIBLE}\2",
 }
-"""Digits that NFKC makes like others, and answers in capitals beside another: YES / no."""
+"""Digits that NFKC makes like others, and answers in capitals beside another, YES / no, which are no paths."""
 _OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
