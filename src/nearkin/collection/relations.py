@@ -101,15 +101,15 @@ def relations_of(
         Pairs beyond so many that are not stored are omitted.
     """
     left = len(pairs) if max_new is None else max_new
-    is_stored = not collection.store.access.is_read_only
+    is_read_only = collection.store.access.is_read_only
     for lot in _lots(collection, pairs):
         with collection.store.reading() as connection:
             related = _stored(connection, collection.store, lot)
             new = [pair for pair in dict.fromkeys(lot) if pair not in related][:left]
             missing = _computed(connection, new)
         left -= len(missing)
-        if missing and is_stored:
-            is_stored = collection.stores("the relations of texts", partial(_write, collection.store, missing))
+        if missing and not is_read_only:
+            collection.stores("some relations of texts", partial(_write, collection.store, missing))
         related |= missing
         for pair in lot:
             if pair in related:

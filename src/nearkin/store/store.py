@@ -134,7 +134,8 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a snapshot, which does not see later writes."""
-        with database_errors(self.place), transaction(self._engine, is_writing=False) as connection:
+        wait_s = self.access.patience_s
+        with database_errors(self.place), transaction(self._engine, is_writing=False, wait_s=wait_s) as connection:
             yield connection
         if self._file is not None:
             self._file.check_unchanged()

@@ -29,6 +29,7 @@ class ProcessBeside:
         self._open = opened.__reduce__()
         self._process: subprocess.Popen[bytes] | None = None
         self._link: Connection
+        self._is_closed = False
 
     def compute(self, work: Callable[[OpenedCollection], Found]) -> Found:
         """Return what a function that can be pickled returns there, or raise what it raises.
@@ -64,6 +65,8 @@ class ProcessBeside:
                 start_new_session=True,  # an interrupt of the terminal is the service's to handle
             )
         self._link = Connection(ours.detach())
+        if self._is_closed:  # meanwhile
+            self._end()
 
     def _end(self) -> str:
         """Kill the process, if it is not dead, and return how it ended."""
@@ -75,6 +78,7 @@ class ProcessBeside:
 
     def close(self) -> None:
         """End the process, whatever it does: a transaction is stored whole or not at all."""
+        self._is_closed = True
         self._end()
 
 

@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.extraction.cells import formats_of_cells, with_cells, with_empty_cells
+from nearkin.stages.documents.extraction.cells import with_empty_cells, with_marked_tables
 from nearkin.stages.documents.extraction.kinds import COMPOUND_FILE, ZIPPED, kind_of
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
@@ -35,7 +35,6 @@ from nearkin.stages.documents.extraction.reading import (
     tick,
 )
 from nearkin.stages.documents.rules import ExtractionLimits, RecordFault
-from nearkin.stages.number_words import INVISIBLE
 
 if TYPE_CHECKING:
     import xberg
@@ -62,8 +61,7 @@ def read_office(given: Given) -> DocumentRead:
     inside = _inside(given)
     members = (lambda: iter(inside.members)) if inside.members else None
     try:
-        archive = given.blob.archive if given.kind == "xlsx" else None
-        text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits, archive)
+        text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits)
     except RecordFault as fault:
         return DocumentRead(fault=fault, members=members)
     read = DocumentRead(text=text, warnings=tuple(warnings), members=members)
@@ -185,13 +183,10 @@ _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
-def text_of_office(
-    data: bytes, kind: str, limits: ExtractionLimits, archive: zipfile.ZipFile | None = None
-) -> tuple[str, list[str], int]:
+def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
     """Return text and warnings of xberg, and how many embedded objects it does not read. Raises RecordFault."""
     result = asked_of_xberg(data, MIME_TYPES[kind], settings_of_xberg(limits, kind), limits)
-    tables = ((table.page_number, table.cells) for table in result.tables)
-    text = with_cells(result.content, tables, {} if archive is None else formats_of_cells(archive))
+    text = with_marked_tables(result.content, (table.cells for table in result.tables))
     if kind == "pptx" and "\t\t" in text:
         text = "\n".join("\t".join(with_empty_cells(line.split("\t"))) for line in text.split("\n"))
     if kind in _MARKS and ("[" in text or "(style_name: " in text):
@@ -331,8 +326,6 @@ _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
 _FIELD_OF_FORM = re.compile(rb"<w:(checkBox|ddList)\b[^<>]*(?<!/)>(.{0,4096}?)</w:\1>", re.DOTALL)
 _STRUCK = re.compile(rb"<w:d?strike(?: w:val=\"(?:1|true|on)\")?\s*/>")
-_PARAGRAPH, _RUN = re.compile(rb"</(?:w:p|a:p|si)>"), re.compile(rb"</(?:w:|a:)?r>")
-_IS_RAISED = re.compile(rb'vertAlign (?:w:)?val="s|\sbaseline="-?[1-9]')
 _IS_TICKED = re.compile(rb"<w:(checked|default)(?: w:val=\"(\w+)\")?\s*/>")
 _CHOSEN, _CHOICE = re.compile(rb"<w:result w:val=\"(\d{1,4})\""), re.compile(rb"<w:listEntry w:val=\"([^\"]*)\"")
 _LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
@@ -354,9 +347,6 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     is_tracked = kind == "docx" or kind.startswith("od")
     if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
-    for content in parts.values():
-        text = _with_raised(text, content)
-    read = replace(read, text=text)
     if kind == "docx" and (fields := " ".join(_fields_of_forms(b"".join(parts.values())))):
         read = replace(read, text=f"{text.rstrip()}\n{fields}")
     further, n_missing, n_words = dict[str, None](), 0, 0
@@ -399,19 +389,6 @@ def _fields_of_forms(part: bytes) -> Iterator[str]:
         for is_struck, joined in groupby(runs, lambda run: _STRUCK.search(run) is not None):
             if is_struck and (text := _text_of(b"".join(joined), "", "docx").strip()):
                 yield f"~~{text}~~"
-
-
-def _with_raised(text: str, part: bytes) -> str:
-    """Mark raised and lowered digits."""
-    may_have = b"vertAlign" in part or b"baseline=" in part
-    for paragraph in _PARAGRAPH.split(part) if may_have else ():
-        plain = written = ""
-        for run in _RUN.split(paragraph) if _IS_RAISED.search(paragraph) else ():
-            shown = _text_of(run, "", "docx").strip("\n")
-            plain += shown
-            written += INVISIBLE + shown if shown[:1].isdecimal() and _IS_RAISED.search(run) else shown
-        text = text.replace(plain, written, 1) if plain != written else text
-    return text
 
 
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:

@@ -20,7 +20,6 @@ from nearkin.stages.documents.extraction.cells import with_empty_cells
 from nearkin.stages.documents.extraction.kinds import foreign
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, tick
 from nearkin.stages.documents.rules import RecordFault
-from nearkin.stages.number_words import INVISIBLE
 
 
 def read_text(given: Given) -> DocumentRead:
@@ -203,9 +202,6 @@ def text_of_html(page: str) -> str:
     for entry in tree.css("s, strike, del, [style*='line-through']"):
         entry.insert_before("~~")
         entry.insert_after("~~")
-    for entry in tree.css("sup, sub"):
-        if entry.text()[:1].isdecimal():
-            entry.insert_before(INVISIBLE)
     for entry in tree.css("[aria-checked]:not(input), img[alt]"):
         state = _ALTS.get((entry.attributes.get("alt") or "").strip().lower())
         if entry.tag != "img" or state is not None:
@@ -217,7 +213,7 @@ def text_of_html(page: str) -> str:
         elif kind not in _NO_TEXTS:
             entry.insert_before(f"{entry.attributes.get('value') or ''} ")
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
-    shown = "".join(with_empty_cells(shown.split(_AFTER_CELL)))
+    shown = _BREAK.join("".join(with_empty_cells(line.split(_AFTER_CELL))) for line in shown.split(_BREAK))
     shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
     while "  " in shown:  # a pattern would take ten times as long
         shown = shown.replace("  ", " ")

@@ -55,25 +55,6 @@ def test_text_that_xberg_omits_is_added(name):
     assert (read.text, read.fault) == ("\n".join(["It was.", *added]), None)
 
 
-RUNS = {
-    "docx": ("word/document.xml", "<w:document>{}</w:document>", "<w:p>{}</w:p>",
-             "<w:r><w:rPr>{}</w:rPr><w:t>{}</w:t></w:r>", '<w:vertAlign w:val="superscript"/>'),
-    "pptx": ("ppt/slides/slide1.xml", "<p:sld>{}</p:sld>", "<a:p>{}</a:p>", "<a:r>{}<a:t>{}</a:t></a:r>",
-             '<a:rPr baseline="30000"/>'),
-    "xlsx": ("xl/sharedStrings.xml", "<sst>{}</sst>", "<si>{}</si>", "<r><rPr>{}</rPr><t>{}</t></r>",
-             '<vertAlign val="subscript"/>'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", RUNS)
-def test_raised_digits_are_marked(kind):
-    name, whole, paragraph, run, raised = RUNS[kind]
-    texts = [("10", ""), ("5", raised)], [("10", ""), ("5", "")], [("a", ""), ("th", raised)]
-    paragraphs = (paragraph.format("".join(run.format(form, text) for text, form in runs)) for runs in texts)
-    read = parts_checked(kind, {name: whole.format("".join(paragraphs))}, "105\n105\nath")
-    assert (read.text, read.fault) == ("10\u20635\n105\nath", None)
-
-
 def shown(kind: str, data: bytes, part: str, *changes: tuple[str, str], **further: str) -> list[str]:
     """The lines of an office file, after changes of one of its parts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -99,20 +80,6 @@ def test_an_empty_cell_before_an_amount_is_marked(cells, row):
     text = OPEN_TABLE.format("".join(map(OPEN_CELL.format, cells))) + "</office:text>"
     assert shown("odt", make.odt([TOLD]), "content.xml", ("</office:text>", text))[-1] == row
     assert shown("xlsx", make.xlsx([cells]), "")[-1] == row
-
-
-FORMATS = {"164": "#,##0.00\\ [$€-407]", "165": "&quot;$&quot;#,##0", "166": "0 &quot;kg&quot;",
-           "167": "_-* #,##0_-;&quot;-&quot;"}  # fmt: skip
-
-
-def test_amounts_of_sheets_have_the_signs_of_their_formats():
-    formats = "".join(f'<numFmt numFmtId="{number}" formatCode="{code}"/>' for number, code in FORMATS.items())
-    cells = "".join(f'<xf numFmtId="{number}"/>' for number in ("0", *FORMATS, "10", "7"))
-    styles = f"<styleSheet><numFmts>{formats}</numFmts><cellXfs>{cells}</cellXfs></styleSheet>"
-    row = '<c t="inlineStr"><is><t>0.05</t></is></c>' + "".join(f'<c s="{i}"><v>0.05</v></c>' for i in range(8))
-    change = ('<c t="inlineStr"><is><t>row</t></is></c>', row)
-    lines = shown("xlsx", make.xlsx([["row"]]), "xl/worksheets/sheet1.xml", change, **{"xl/styles.xml": styles})
-    assert lines[-1] == "0.05 0.05 0.05 € 0.05 $ 0.05 kg 0.05 5 % 0.05 $ 0.05"
 
 
 def words_of_word(*texts: str) -> str:
