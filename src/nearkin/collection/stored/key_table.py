@@ -40,7 +40,7 @@ _MINHASH = MinHash(BANDS.size)
 EXACT, BAND, SAMPLE = 0, 1, 2
 """Kinds of keys: of the whole text, ignoring case and spacing; of a band; a sampled shingle."""
 FINGERPRINT = ";".join((NORMALISE.fingerprint, SHINGLES.fingerprint, _MINHASH.fingerprint, BANDS.fingerprint)) + (
-    f";{SAMPLING.fingerprint};bits=32"
+    f";{SAMPLING.fingerprint};bits=32;marked"
 )
 _APART = {EXACT: np.uint64(0x243F6A8885A308D3), BAND: np.uint64(0x13198A2E03707344), SAMPLE: np.uint64(0)}
 """Constants that keep keys of different kinds apart: they are as unlikely to be equal as any two numbers."""
