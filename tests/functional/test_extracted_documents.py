@@ -127,7 +127,7 @@ def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):
     )
     mails = {
         "1.eml": (A, {"offer.docx": offer, "plan.docx": plan, "signature.asc": signature}),
-        "2.eml": (A, {"offer.docx": offer, "smime.p7s": b"\x300"}),  # all of it is in the first
+        "2.eml": (A, {"offer.docx": offer, "smime.p7s": b"\x30\x82"}),  # all of it is in the first
         "3.eml": (B, {"offer.docx": offer, "ada.vcf": b"BEGIN:VCARD\r\nFN:Ada\r\nEND:VCARD\r\n"}),
         "4.eml": (A, {"offer.docx": offer, "other.docx": other, "answer.ics": answer}),
         "5.eml": ("", {"plan.docx": plan, "call.ics": invitation}),

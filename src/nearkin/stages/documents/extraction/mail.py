@@ -108,6 +108,8 @@ def _text(part: Message, given: Given) -> str:
 
 
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
+_SIGNED = (b"0\x80", b"0\x81", b"0\x82", b"0\x83", b"-----BEGIN ")
+"""Beginnings of a signature in DER and in PEM."""
 _PGP, _REPLY = b"-----BEGIN PGP SIGNATURE-----", re.compile(rb"^METHOD:REPLY\b", re.MULTILINE | re.IGNORECASE)
 
 
@@ -116,13 +118,13 @@ def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
 
     Examples
     --------
-    >>> technical_kind("application/octet-stream", "smime.p7s", b"0"), technical_kind("text/plain", "a.txt", b"Dear")
+    >>> technical_kind("text/plain", "smime.p7s", b"0\\x82"), technical_kind("text/vcard", "a.vcf", b"Dear")
     ('signature', None)
     """
     suffix = name.lower()[-4:]
-    if media_type in _SIGNATURES or suffix == ".p7s" or head.startswith(_PGP):
+    if head.startswith(_PGP) or (head.startswith(_SIGNED) and (media_type in _SIGNATURES or suffix == ".p7s")):
         return "signature"
-    if media_type in ("text/vcard", "text/x-vcard") or suffix == ".vcf":
+    if head.lstrip(b"\xef\xbb\xbf \r\n")[:11].upper() == b"BEGIN:VCARD":
         return "vcard"
     is_calendar = media_type == "text/calendar" or suffix == ".ics"
     return "calendar reply" if is_calendar and _REPLY.search(head) else None
