@@ -56,8 +56,9 @@ def document_of(message: Message, given: Given, data: bytes = b"") -> DocumentRe
     # without the boundary, a whole mail and a cut one look alike: more parts may have followed
     is_cut = is_in_a_line or CloseBoundaryNotFoundDefect in kinds
     damage_of = partial(_damage_of, cut_off=last if is_cut else None)
-    body, attached = _sorted(message)
-    texts = [text for part in body if (text := _text(part, given)).strip()]
+    text_of = partial(_text, given=given)
+    body, attached = _sorted(message, text_of)
+    texts = [text for part in body if (text := text_of(part)).strip()]
     read = DocumentRead(
         text="\n\n".join(text.strip("\r\n") for text in texts),
         mail=headers,
@@ -114,11 +115,11 @@ _PGP, _REPLY = b"-----BEGIN PGP SIGNATURE-----", re.compile(rb"^METHOD:REPLY\b",
 
 
 def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
-    """Return the kind of an attachment that mail programs add, one of `.plain.TECHNICAL`; None for any other.
+    r"""Return the kind of an attachment that mail programs add, one of `.plain.TECHNICAL`; None for any other.
 
     Examples
     --------
-    >>> technical_kind("text/plain", "smime.p7s", b"0\\x82"), technical_kind("text/vcard", "a.vcf", b"Dear")
+    >>> technical_kind("text/plain", "smime.p7s", b"0\x82"), technical_kind("text/vcard", "a.vcf", b"Dear")
     ('signature', None)
     """
     suffix = name.lower()[-4:]
@@ -130,7 +131,7 @@ def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
     return "calendar reply" if is_calendar and _REPLY.search(head) else None
 
 
-def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
+def _sorted(message: Message, text_of: Callable[[Message], str]) -> tuple[list[Message], list[Message]]:
     body: list[Message] = []
     attached: list[Message] = []
     waiting = [(message, False, True)]
@@ -139,7 +140,7 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
         kind = part.get_content_type()
         parts = [child for child in part.get_payload() if isinstance(child, Message)] if part.is_multipart() else []
         if kind.startswith("multipart/") and parts:
-            chosen = _chosen(parts) if kind == "multipart/alternative" else None
+            chosen = _chosen(parts, text_of) if kind == "multipart/alternative" else None
             for child in reversed(parts):
                 waiting.append((child, kind == "multipart/related", is_wanted and chosen in (None, child)))
         elif kind in ("text/plain", "text/html") and not (_is_attached(part) or _file_name(part)):
@@ -149,10 +150,18 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
     return body, attached
 
 
-def _chosen(parts: list[Message]) -> Message:
-    """Return the alternative whose text is read: plain text, else the last one with a text."""
+_STUB = 4
+"""Plain text says only that a mail has a page if the text of the page is more than so many times as long."""
+
+
+def _chosen(parts: list[Message], text_of: Callable[[Message], str]) -> Message:
+    """Return the alternative whose text is read: plain text that is no stub, else the last one with a text."""
     plain = [part for part in parts if part.get_content_type() == "text/plain" and _payload(part).strip()]
     others = [part for part in parts if part.get_content_type() == "text/html" or part.is_multipart()]
+    inner = (part for other in reversed(others) for part in other.walk())
+    page = next((part for part in inner if part.get_content_type() == "text/html"), None)
+    if plain and page is not None and len(_payload(page)) > _STUB * len(_payload(plain[0])):
+        plain = plain if len(text_of(page)) <= _STUB * len(text_of(plain[0])) else []
     return (plain[:1] or others[-1:] or parts[-1:])[0]
 
 

@@ -64,6 +64,8 @@ def test_plain_text_comes_before_the_page_and_attachments_of_both_are_kept():
     assert (found.text, members) == ("Plain.", [])
     found, members = read(make.mail(HEADERS, " \n", page=page))
     assert (found.text, members) == ("It was so.", [])
+    found, _ = read(make.mail(HEADERS, "See the page.", page=f"<p>{'It was so. ' * 9}"))
+    assert found.text == ("It was so. " * 9).strip()
     apple = (
         b"Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=a\n\n--a\n\nPlain.\n--a\n"
         b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>Page.\n--b\n"
