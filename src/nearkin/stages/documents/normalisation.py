@@ -47,6 +47,7 @@ _CHOSEN = {
     rf"({_BEFORE}\p{{Lu}}?\p{{Ll}}+ ?/ ?\p{{Lu}}+)({_AFTER})": rf"\1{INVISIBLE}\2",
 }
 """Digits that NFKC makes like others, and answers in capitals beside another, YES / no, which are no paths."""
+_HIDDEN = "|".join([*_RAISED, *_CHOSEN])  # one pass finds the few texts, which takes a tenth of replacing
 _OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
@@ -181,8 +182,10 @@ class Normalisation:
             mask = pa.array((flags & HYPHEN) > 0)
             joined = large_strings(*join_broken_words(*text_buffers(texts.filter(mask))))
             texts = pc.replace_with_mask(texts, mask, joined)
-        if (flags & HIDDEN).any():
-            mask = pa.array((flags & HIDDEN) > 0)
+        hidden = (flags & HIDDEN) > 0
+        if hidden.any():
+            hidden[hidden] = pc.match_substring_regex(texts.filter(pa.array(hidden)), _HIDDEN).to_numpy(False)
+            mask = pa.array(hidden)
             marked = texts.filter(mask)
             for pattern, by in [*_RAISED.items()] * self.nfkc + [*_CHOSEN.items()] * self.case:
                 marked = pc.replace_substring_regex(marked, pattern, by)
