@@ -18,7 +18,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN, why
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
+from nearkin.stages.documents.columns import Columns, ColumnSample, KeepColumn, choose_columns
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.extraction.kinds import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.formats import FORMATS, table_begun_by
@@ -317,17 +317,12 @@ def read_batches(
     source = replace(source, encoding=check_encoding(source.encoding))
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
-    keep = None
-    if keep_column is not None:
-        from nearkin.stages.documents.keeping import KeepColumn
-
-        keep = KeepColumn(keep_column)
     with _opened(source) if content is None else io.BytesIO(content) as raw:
         opened = OpenedSource(
             source=source,
             raw=raw,
             batch_bytes=batch_bytes,
-            keep=keep,
+            keep=None if keep_column is None else KeepColumn(keep_column),
             progress=progress,
             note=note,
             carry=carry,

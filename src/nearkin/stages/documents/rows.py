@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import as_type, binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.arrays import as_binary, is_binary, without_empty
+from nearkin.stages.documents.columns import KeepColumn
 from nearkin.stages.documents.encodings import why_not_utf8
 from nearkin.stages.documents.members import Origin, printable_id
 from nearkin.stages.documents.rules import RecordFault, StreamFault
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.keeping import KeepColumn
     from nearkin.stages.documents.streams import ByteStream
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
@@ -95,15 +95,10 @@ class RowList:
             text=_array(texts, pa.large_binary()),
             line=np.array(lines, np.int64),
             problem=_array([None if problem is None else str(problem) for problem in problems], pa.large_string()),
-            keep_value=None if self.keep is None else self._kept(self.keep, keep_values),
+            keep_value=None if self.keep is None else self.keep.of_values(keep_values, is_text=self.are_characters),
             parent=_array(parents, pa.large_string()),
             origin=_array([None if origin is None else origin.as_row() for origin in origins], ORIGIN_TYPE),
             carried=carried,
-        )
-
-    def _kept(self, keep: KeepColumn, values: Sequence[object]) -> pa.DoubleArray:
-        return (
-            keep.of_characters(pa.array(values, pa.large_binary())) if self.are_characters else keep.of_values(values)
         )
 
 

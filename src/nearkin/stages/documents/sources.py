@@ -11,7 +11,7 @@ from pathlib import Path
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
-from nearkin.stages.documents.columns import ColumnSample, check_unique, has_column, missing_column
+from nearkin.stages.documents.columns import ColumnSample, check_keep, check_unique, has_column, missing_column
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
@@ -259,8 +259,6 @@ def check_keep_column(sources: Sequence[Source], column: str) -> None:
         if not has_columns(source.format):
             raise SourceError(f"{source.name} has no columns.", parameter="keep")
         if (sample := sample_of(source)) is not None:
-            from nearkin.stages.documents.keeping import check_keep
-
             holds_dates = check_keep(source.name, sample, column, is_text=not FORMATS[source.format].has_types)
             if holds_dates is not None:
                 kinds.setdefault(holds_dates, source.name)

@@ -14,13 +14,14 @@ from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     TABLE_IN_MEMORY,
     Columns,
+    KeepColumn,
+    check_keep,
     check_unique,
     choose_columns,
     missing_column,
     sample_of_records,
     sample_of_table,
 )
-from nearkin.stages.documents.keeping import KeepColumn, check_keep
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_of_batch
 from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import RecordFault

@@ -17,6 +17,7 @@ from nearkin.stages.documents.columns import (
     KNOWN_NAMES,
     Columns,
     ColumnSample,
+    KeepColumn,
     check_header,
     check_unique,
     choose_columns,
@@ -24,7 +25,6 @@ from nearkin.stages.documents.columns import (
     sample_of_records,
 )
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head, RowMask, StreamReader, head_of_stream
 from nearkin.stages.documents.readers.lines import (
     FieldSplitter,
@@ -272,7 +272,7 @@ def _read(
         doc_id=None if layout.doc_id is None else integers_or_strings(named(column(layout.doc_id))),
         text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
         line=records.lines,
-        keep_value=None if keep is None or layout.keep is None else keep.of_characters(column(layout.keep)),
+        keep_value=None if keep is None or layout.keep is None else keep.numbers(column(layout.keep), is_text=True),
         carried=[
             pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
             for index in layout.carry

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from nearkin.records import I64
-from nearkin.stages.documents.columns import ColumnSample, sample_of_records
-from nearkin.stages.documents.keeping import KeepColumn
+from nearkin.stages.documents.columns import ColumnSample, KeepColumn, sample_of_records
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.readers.lines import LineReader, LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
@@ -181,7 +180,7 @@ def _read_fast(lines: Records, table: pa.Table, wanted: _Wanted) -> pa.RecordBat
         text=texts,
         line=lines.lines,
         problem=_why_null(lines, texts, wanted.text) if texts.null_count else None,
-        keep_value=None if wanted.keeper is None else wanted.keeper.of_json(column(wanted.keeper.name)),
+        keep_value=None if wanted.keeper is None else wanted.keeper.numbers(column(wanted.keeper.name)),
         carried=[ids(name) for name in wanted.carry],
     )
 

@@ -17,13 +17,13 @@ from nearkin.stages.documents.columns import (
     INSIDE,
     SAMPLE_ROWS,
     ColumnSample,
+    KeepColumn,
     check_column,
     is_in_schema,
     listed_columns,
     sample_of_table,
 )
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import Head, Reader
 from nearkin.stages.documents.rows import IdType, documents_batch, ids_from_python, ids_of_table
 from nearkin.stages.documents.rules import StreamFault, too_long, truncated_input
@@ -211,7 +211,7 @@ def _part(
         text=texts,
         line=np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problem=problems,
-        keep_value=None if keep is None else keep.of_json(plain(batch.column(keep.name))),
+        keep_value=None if keep is None else keep.numbers(plain(batch.column(keep.name))),
         carried=[
             pa.nulls(n_rows) if column is None else _ids(plain(batch.column(column)), name, column)
             for column in wanted.carry
