@@ -21,8 +21,8 @@ def line_flags(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     -------
     flags : uint8 array, shape (n_documents,)
         HYPHEN: a line may end in a hyphen. NUMBERS: two of five lines begin or end with numbers that follow one
-        another. BATES: two lines may be Bates numbers. HIDDEN: a character may be a raised digit, or a word in
-        capitals stand beside a slash.
+        another. BATES: two lines may be Bates numbers. HIDDEN: it has a raised or lowered digit, or a word in
+        capitals may stand beside a slash and another word.
     """
     flags = np.empty(len(offsets) - 1, np.uint8)
     loops("lines", int(offsets[-1] - offsets[0])).flag_many(*frozen(data, offsets), flags)

@@ -37,6 +37,13 @@ def first_invalid_byte(
     return invalid_at, n_characters
 
 
+def count_visible(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the characters but spaces of each text of valid UTF-8; shape (n_documents,)."""
+    n_visible = np.empty(len(offsets) - 1, np.int64)
+    loops("text", int(offsets[-1] - offsets[0])).visible_many(*frozen(data, offsets), n_visible)
+    return n_visible
+
+
 def fold(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], steps: Sequence[str], *, collapse: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:

@@ -54,6 +54,11 @@ def test_first_invalid_byte(values):
     agreed(text.first_invalid_byte, data, offsets)
 
 
+@given(texts)
+def test_count_visible(values):
+    agreed(text.count_visible, *buffers(values))
+
+
 @given(texts, st.sampled_from([(), ("case",), ("nfkc",), ("nfkc", "case", "arabic", "accents")]), st.booleans())
 def test_fold(values, steps, collapse):
     data, offsets = buffers(values)
@@ -80,7 +85,7 @@ PIECES = [
     "\f",
 ]
 MARKS = ["\u00ad\n", "\u00ad", "¬\n", "\u2010\n", "2 ", "3 ", "  2", "ABC0001\n", "A 0001 \n", "12345", "02"]
-HIDDEN = ["²", "₂", "°", "O/", "/ ", "é/", "a/b"]
+HIDDEN = ["²", "₂", "⁵", "€", "°", "O/", "/ ", "é/", "a/b", "N / yes"]
 NUMBERED = [form * 10 + "\n2 b" for form in ("\n1 a", "\n\t01\r")] + ["".join(f"\n{i} a" for i in range(1, 12))]
 LINES = st.lists(st.sampled_from([*PIECES, *MARKS, *HIDDEN, *NUMBERED]), max_size=60).map("".join)
 

@@ -13,6 +13,7 @@ from nearkin.kernels.plain.lines import JOINING
 _SOFT, _HARD = 2, 1
 _JOINED, _COMPOUND, _FIRST, _SECOND = range(4)  # what the words of a text are compared with, for each break
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_BLOCK = 128  # bytes that are looked at together
 _DASH, _SLASH = np.uint8(45), np.uint8(47)
 _JOINING = np.array(
     [reduce(lambda value, byte: (value ^ byte) * int(_PRIME) & MASK, word, int(_BASIS)) for word in JOINING], np.uint64
@@ -49,27 +50,65 @@ def _has_hyphen(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _has_hidden(data, start, end):
-    """Whether a character may be a raised or lowered digit, or a slash may stand beside a word in capitals."""
+    """Whether a text has a raised or lowered digit, or perhaps a word in capitals beside a slash and another word."""
+    for first in range(start, end, _BLOCK):
+        if _has_slash_or_raised(data, first, min(first + _BLOCK, end)):
+            for i in range(first, min(first + _BLOCK, end)):
+                byte = data[i]
+                if byte == _SLASH and _is_choice(data[start:end], i - start):
+                    return True
+                if (byte == 0xC2 or byte == 0xE2) and _is_raised(data[i:end]):
+                    return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def _has_slash_or_raised(data, start, end):
+    """Whether there is a slash, or the first byte of a raised or lowered digit before one like its second."""
     least, first = np.uint8(255), np.uint64(start)
-    for i in range(end - start - 1):
-        a, b = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]
-        raised = np.uint8((a ^ np.uint8(0xC2)) | ((b & np.uint8(0xF4)) ^ np.uint8(0xB0)))
-        lowered = np.uint8((a ^ np.uint8(0xE2)) | (np.uint8(b - np.uint8(0x81)) & np.uint8(0xFE)))
-        raised = raised if raised < lowered else lowered
-        before, after = np.uint8((b ^ _SLASH) | _no_capital(a)), np.uint8((a ^ _SLASH) | _no_capital(b))
-        differs = before if before < after else after
-        differs = differs if differs < raised else raised
-        least = differs if differs < least else least
+    for i in range(end - start):
+        byte = data[first + np.uint64(i)]
+        slash, raised = np.uint8(byte ^ _SLASH), np.uint8((byte & np.uint8(0xDF)) ^ np.uint8(0xC2))
+        nearest = slash if slash < raised else raised
+        least = nearest if nearest < least else least
     return least == 0
 
 
-@njit(inline="always", cache=True)
-def _no_capital(byte):
-    """0 for a space, for some capitals and signs, and beyond ASCII."""
-    space, capital = np.uint8(byte ^ np.uint8(32)), np.uint8((byte & np.uint8(0xE0)) ^ np.uint8(0x40))
-    beyond = np.uint8((byte & np.uint8(0x80)) ^ np.uint8(0x80))
-    nearest = space if space < capital else capital
-    return np.uint8(nearest if nearest < beyond else beyond)
+@njit(nogil=True, cache=True)
+def _is_raised(text):
+    if len(text) < 3:
+        return len(text) == 2 and text[0] == 0xC2 and (text[1] == 0xB2 or text[1] == 0xB3 or text[1] == 0xB9)
+    first, second, third = text[0], text[1], text[2]
+    if first == 0xC2:
+        return second == 0xB2 or second == 0xB3 or second == 0xB9
+    return (second == 0x81 and (third == 0xB0 or 0xB4 <= third <= 0xB9)) or (second == 0x82 and 0x80 <= third <= 0x89)
+
+
+@njit(nogil=True, cache=True)
+def _is_choice(text, slash):
+    """Whether a word in capitals and one in small letters stand at a slash; any word beyond ASCII may be either."""
+    has_left, left_has_small, left_is_ascii = _word_from(text, slash, -1)
+    has_right, right_has_small, right_is_ascii = _word_from(text, slash, 1)
+    may_differ = left_has_small != right_has_small or not (left_is_ascii and right_is_ascii)
+    return has_left and has_right and may_differ
+
+
+@njit(nogil=True, cache=True)
+def _word_from(text, slash, step):
+    """Tell whether there is a word, whether it has small letters of ASCII, and whether it has no others."""
+    i = slash + step
+    if 0 <= i < len(text) and text[i] == 32:
+        i += step
+    has_word, has_small, is_ascii = False, False, True
+    while 0 <= i < len(text):
+        byte = text[i]
+        if byte < 0x80 and not 97 <= (byte | 0x20) <= 122:
+            break
+        has_word = True
+        has_small |= 97 <= byte <= 122
+        is_ascii &= byte < 0x80
+        i += step
+    return has_word, has_small, is_ascii
 
 
 @njit(nogil=True, cache=True)

@@ -35,6 +35,16 @@ def check_many(data, offsets, invalid_at, n_characters):
 
 
 @njit(nogil=True, cache=True)
+def visible_many(data, offsets, n_visible):
+    for i in range(len(offsets) - 1):
+        first, n = np.uint64(offsets[i]), np.int64(0)
+        for j in range(offsets[i + 1] - offsets[i]):
+            byte = data[first + np.uint64(j)]
+            n += (np.uint8(byte & np.uint8(0xC0)) != 0x80) & (byte != 32)
+        n_visible[i] = n
+
+
+@njit(nogil=True, cache=True)
 def _ascii_end(data, start, end):
     """Return the end of the initial ASCII; whole blocks are tested at once."""
     at = start

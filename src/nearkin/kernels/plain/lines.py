@@ -10,7 +10,9 @@ import numpy as np
 _HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][ \t]*[\n-\r]")
 _TWO_FLAG = re.compile(rb"(?s)(?:.[\t\n]|[\x00-\x0f\x20-\x2f][ 0])2[\x09-\x10 ]|2\Z")
 _DIGITS_FLAG = re.compile(rb"(?s)(?:[\x21-\x60][0-9]| 0)..[0-9][ \t]*[\n-\r]")
-_HIDDEN_FLAG = re.compile(rb"\xc2[\xb0-\xb3\xb8-\xbb]|\xe2[\x81\x82]|[ @-_\x80-\xff]/|/[ @-_\x80-\xff]")
+_RAISED_FLAG = re.compile(rb"\xc2[\xb2\xb3\xb9]|\xe2\x81[\xb0\xb4-\xb9]|\xe2\x82[\x80-\x89]")
+_AT_SLASH = re.compile(rb"([A-Za-z\x80-\xff]+) ?/(?= ?([A-Za-z\x80-\xff]+))")
+_SMALL = re.compile(rb"[a-z]")
 _VISIBLE = re.compile(rb"[!-~]")
 _NUMBERS = (
     re.compile(rb"[ \t]*([0-9]{1,2})(?:[ \t]|\r?\Z)"),
@@ -29,8 +31,14 @@ def flag_many(data, offsets, flags):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes()
         has_some = _TWO_FLAG.search(text) or _DIGITS_FLAG.search(text)
-        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 8 * bool(_HIDDEN_FLAG.search(text))
+        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 8 * _has_hidden(text)
         flags[i] += _numbers_in(text) if has_some else 0
+
+
+def _has_hidden(text):
+    choices = [choice.groups() for choice in _AT_SLASH.finditer(text)]
+    are_words = (bool(_SMALL.search(a)) != bool(_SMALL.search(b)) or not (a + b).isascii() for a, b in choices)
+    return bool(_RAISED_FLAG.search(text)) or any(are_words)
 
 
 def _numbers_in(text):

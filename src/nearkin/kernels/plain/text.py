@@ -20,6 +20,11 @@ def check_many(data, offsets, invalid_at, n_characters):
             n_characters[i], invalid_at[i] = len(text[: error.start].decode()), error.start
 
 
+def visible_many(data, offsets, n_visible):
+    for i, (start, end) in enumerate(pairwise(offsets)):
+        n_visible[i] = len(data[start:end].tobytes().decode().replace(" ", ""))
+
+
 def fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets, is_left):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = _fold_one(data[start:end].tobytes().decode(), tables, to_lower, collapse)
