@@ -27,7 +27,7 @@ def each(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> Iterator[tu
     """The name of each file with its nodes, in the order of the files."""
     for name, answer in [(name, pool.submit(ExtractionRequest(name=name), str(path))) for name, path in files]:
         yield name, answer.nodes()
-        answer.drop()
+        pool.drop(answer)
 
 
 def extracted(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> dict[str, Row]:

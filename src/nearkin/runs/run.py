@@ -122,7 +122,9 @@ _ERRORS = (
 
 @contextmanager
 def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterator[None]:
-    """Convert errors that a damaged file of a run causes to one that names the run; those of Nearkin pass.
+    """Convert errors that a damaged file of a run causes to one that names the run, as invalid options in it do.
+
+    Other errors of Nearkin pass.
 
     Examples
     --------
@@ -133,6 +135,8 @@ def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterat
     """
     try:
         yield
+    except ParameterError as error:
+        raise damaged_run(directory, str(error), advice) from error
     except NearkinError:
         raise
     except _ERRORS as error:
@@ -142,15 +146,6 @@ def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterat
         if isinstance(error, FileNotFoundError) and error.filename:
             why = f"{Path(error.filename).name} is missing"
         raise damaged_run(directory, why, advice) from error
-
-
-@contextmanager
-def damage_of_options(directory: Path, advice: str = "Run the command again.") -> Iterator[None]:
-    """Treat invalid stored options as damage of the run."""
-    try:
-        yield
-    except ParameterError as error:
-        raise damaged_run(directory, str(error), advice) from error
 
 
 def damaged_run(directory: Path, why: str, advice: str = "Run the command again.") -> RunError:

@@ -111,10 +111,10 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def problem_batch(ids: IdType, line: int, problem: RecordFault | str) -> pa.RecordBatch:
+def problem_batch(ids: IdType, line: int, problem: RecordFault | str, doc_id: str | None = None) -> pa.RecordBatch:
     """Return one row without text."""
     rows = RowList(ids=ids)
-    rows.add(Row(line, problem=problem))
+    rows.add(Row(line, doc_id, problem=problem))
     return rows.batch()
 
 

@@ -16,7 +16,7 @@ from nearkin.manifests.pairs import SIDES, PairsManifest, SideRecord, TableRecor
 from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import MANIFEST, WORK, damage_of, damage_of_options, read_results
+from nearkin.runs.run import MANIFEST, WORK, damage_of, read_results
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
@@ -98,8 +98,7 @@ def audit_pairs(
     """Compare a sample of the left side with the whole right side, and look the pairs up in the results."""
     started, meter = time.perf_counter(), Meter(progress)
     with damage_of(directory):
-        with damage_of_options(directory):
-            chosen = PairOptions.of(manifest.parameters)
+        chosen = PairOptions.of(manifest.parameters)
         left, right = (_texts(manifest.side(side), in_memory, options.threads) for side in SIDES)
         columns = parquet.read_table(directory / "pairs.parquet", ["left_row", "right_row"])
         table = None if manifest.table is None else _table(manifest.table)

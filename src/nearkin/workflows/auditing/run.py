@@ -20,7 +20,7 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U64, ShingleSets
 from nearkin.reports.quantities import criterion_text
 from nearkin.runs.progress import Progress
-from nearkin.runs.run import damage_of, damage_of_options, damaged_run
+from nearkin.runs.run import damage_of, damaged_run
 from nearkin.stages.documents.normalisation import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.stretches import keys_of
@@ -59,8 +59,7 @@ class StoredRun:
     ) -> StoredRun:
         """Load a run from its directory."""
         with damage_of(directory):
-            with damage_of_options(directory):
-                options = DedupOptions.of(manifest.options_in_words)
+            options = DedupOptions.of(manifest.options_in_words)
             documents = parquet.read_table(directory / "documents.parquet", _COLUMNS)
             again = partial(
                 reread, encoding=manifest.encoding, reading=manifest.reading, in_memory=in_memory, threads=threads,

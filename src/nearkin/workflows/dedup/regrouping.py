@@ -24,7 +24,7 @@ from nearkin.planning.search import missed
 from nearkin.records import U64, Bool, Matches
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import JobRun, damage_of, damage_of_options, damaged_run, read_results
+from nearkin.runs.run import JobRun, damage_of, damaged_run, read_results
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
@@ -180,7 +180,7 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: M
 
 def load(directory: Path) -> FinishedRun:
     """Read a finished run."""
-    with damage_of(directory, _ADVICE), damage_of_options(directory, _ADVICE):
+    with damage_of(directory, _ADVICE):
         try:
             stored = read_results(directory)
             manifest = DedupManifest.of(stored)

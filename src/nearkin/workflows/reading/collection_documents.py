@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, select
 
+from nearkin.collection.listing.exceptions import StoredException, exceptions_without_document
 from nearkin.collection.stored.documents import document_rows
 from nearkin.collection.stored.origins import IS_UNREAD, OriginValues, as_arrow, origins_of, own_values
 from nearkin.errors import CollectionError, SourceError
@@ -103,7 +104,7 @@ class CollectionDocuments(StoredDocuments):
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`; a damaged text is a problem of its document."""
-        with _opened(self.place, self.is_read_only) as store:
+        with self.opened() as store:
             for block in self._parts():
                 with store.reading() as connection:
                     batch = self._batch(connection, block)
@@ -113,6 +114,11 @@ class CollectionDocuments(StoredDocuments):
                 with store.reading() as connection:
                     batch = _unread_batch(connection, numbers)
                 yield batch
+
+    def exceptions(self) -> Sequence[StoredException]:
+        """Return the exceptions of files that gave no document."""
+        with self.opened() as store, store.reading() as connection:
+            return exceptions_without_document(connection)
 
     def opened(self) -> Store:
         """Open the collection to read from it."""

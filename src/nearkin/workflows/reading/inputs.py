@@ -24,12 +24,13 @@ from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.extraction.messages import ExtractionRequest
 from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.reader import HEAD_BYTES, read_batches, unreadable
-from nearkin.stages.documents.rows import Row, RowList
+from nearkin.stages.documents.rows import IdType, problem_batch
 from nearkin.stages.documents.rules import StreamFault, problem_of
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 
 if TYPE_CHECKING:
+    from nearkin.collection.listing.exceptions import StoredException
     from nearkin.manifests.stored import InputFile
     from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
@@ -39,8 +40,8 @@ BATCH_BYTES = 8 << 20
 _DOCUMENTS_A_BATCH = 2048
 _FILES_AN_INPUT, _BYTES_AN_INPUT = 2048, 256 << 20
 """Files of documents that are read together; a run that was interrupted reads these again."""
-_WINDOW = 256
-"""Number of files that are examined ahead of reading."""
+_WINDOW, _AHEAD_A_WORKER = 256, 128
+"""Files that are examined ahead of reading, and those of each worker that it gets ahead."""
 
 
 class StoredDocuments:
@@ -68,6 +69,10 @@ class StoredDocuments:
     def keeping(self, keep_column: str | None, name: str) -> StoredDocuments:
         """Return the documents with the values of a column to keep by; SourceError if there is none."""
         return self
+
+    def exceptions(self) -> Sequence[StoredException]:
+        """Return the stored exceptions that are none of the documents."""
+        return ()
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, always with the same documents."""
@@ -163,9 +168,8 @@ class Input:
             yield from self._read(source, progress, content, answer)
         except (SourceError, OSError) as error:
             error = unreadable(source.name, error) if isinstance(error, OSError) else error
-            rows, problem = RowList(), str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            rows.add(Row(1, source.name, problem=problem_of("damaged", problem)))
-            yield rows.batch()
+            problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
+            yield problem_batch(IdType(), 1, problem_of("damaged", problem), source.name)
 
 
 def _one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
@@ -210,7 +214,7 @@ def _files_ahead(sources: Sequence[Source], n_workers: int | None) -> Generator[
     pool: ExtractionPool | None = None
     try:
         while True:
-            while len(waiting) < _WINDOW and (pool is None or n_begun < pool.look_ahead):
+            while len(waiting) < _WINDOW and (pool is None or n_begun < _AHEAD_A_WORKER * pool.n_workers):
                 source = next(coming, None)
                 if source is None:
                     break
@@ -226,8 +230,8 @@ def _files_ahead(sources: Sequence[Source], n_workers: int | None) -> Generator[
                 return
             yield waiting[0]
             _, _, answer = waiting.popleft()
-            if answer is not None:
-                answer.drop()
+            if pool is not None and answer is not None:
+                pool.drop(answer)
                 n_begun -= 1
     finally:
         if pool is not None:

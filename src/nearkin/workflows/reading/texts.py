@@ -416,26 +416,11 @@ def exceptions_of_collections(sources: Sequence[Source], known: Sequence[Excepti
     """Return the exceptions of collections that are not among the ``known`` ones of documents that were read."""
     beside = list[ExceptionRow]()
     for number, source in enumerate(sources):
-        if isinstance(source, StoredSource) and source.format == "collection":
+        if isinstance(source, StoredSource):
             listed = {exception.given_id for exception in known if exception.source == number}
-            beside += [
-                listed_exception(exception, number)
-                for exception in _without_document(source)
-                if exception.doc_id not in listed
-            ]
+            exceptions = (exception for exception in source.documents.exceptions() if exception.doc_id not in listed)
+            beside += [listed_exception(exception, number) for exception in exceptions]
     return beside
-
-
-def _without_document(source: StoredSource) -> Sequence[StoredException]:
-    # their libraries belong to an extra, which only collections need
-    from nearkin.collection.listing.exceptions import exceptions_without_document
-    from nearkin.workflows.reading.collection_documents import CollectionDocuments
-
-    documents = source.documents
-    if not isinstance(documents, CollectionDocuments):
-        return ()
-    with documents.opened() as store, store.reading() as connection:
-        return exceptions_without_document(connection)
 
 
 def listed_exception(exception: StoredException, source: int) -> ExceptionRow:

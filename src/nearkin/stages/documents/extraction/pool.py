@@ -58,10 +58,6 @@ class ExtractionAnswer:
         if self.error is not None:
             raise self.error
 
-    def drop(self) -> None:
-        """End the reading of a file that nobody reads any more."""
-        self._pool.drop(self)
-
     def opened(self) -> int:
         """Return a descriptor of the bytes, for a worker."""
         self._n_of_worker = 0
@@ -119,11 +115,6 @@ class ExtractionPool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def look_ahead(self) -> int:
-        """Files that are worth submitting before the first of them is read."""
-        return 128 * self.n_workers
 
     def submit(self, request: messages.ExtractionRequest, source: str | bytes) -> ExtractionAnswer:
         """Let a worker read a file, by its path, or a page, by its bytes; the first submitted is the first begun."""

@@ -65,7 +65,11 @@ class TableReader(Reader):
         if source.path == STDIN:
             return None
         with self.at(source.path, source.name) as table:
-            return _sample(table)
+            try:
+                rows = table.first_rows(SAMPLE_ROWS)
+            except StreamFault:  # damage is reported when the rows are read
+                rows = table.schema.empty_table()
+            return sample_of_table(rows)
 
     def problem(self, head: Head) -> str | None:
         """Return a problem if the file is compressed as a whole, since it is read at many places."""
@@ -95,14 +99,6 @@ class TableReader(Reader):
         except StreamFault as fault:
             fault.line = row
             raise
-
-
-def _sample(table: TableFile) -> ColumnSample:
-    try:
-        rows = table.first_rows(SAMPLE_ROWS)
-    except StreamFault:  # damage is reported when the rows are read
-        rows = table.schema.empty_table()
-    return sample_of_table(rows)
 
 
 class Wanted:
