@@ -212,31 +212,21 @@ def test_members_of_a_group_are_those_of_groups(decided: Collection) -> None:
 
     assert {one["doc_id"]: one["is_principal"] for one in found} == expected
     assert {one["group"] for one in found} == {members[0]["group"]}
-    assert sorted(ids(decided, has_near_duplicates=True, gamma=0.2)) == sorted(expected)
     assert decided.documents().table["group"].null_count == len(decided.documents().table)
 
 
-def test_copies_alone_are_no_near_duplicates(place: SomePlace) -> None:
-    with place.open() as collection:
-        collection.add([("a", RENT.format(900)), ("b", RENT.format(900)), ("c", RENT.format(950))])
-        number = collection.groups(gamma=0.2).groups[0].number
-        assert ids(collection, has_near_duplicates=True, gamma=0.2) == ["a", "b", "c"]
-        collection.remove(["c"])
-        assert ids(collection, has_near_duplicates=True, gamma=0.2) == []
-        assert ids(collection, group=number, gamma=0.2) == ["a", "b"]
-
-
 def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
-    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_not_grouped == 0
+    number = decided.groups(gamma=0.2).groups[0].number
+    assert listed(decided, group=number, gamma=0.2).n_not_grouped == 0
     decided.add([("later", RENT.format(975))])
-    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_not_grouped == 1
-    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_decisions == 0
-    member = listed(decided, has_near_duplicates=True, gamma=0.2).table["doc_id"][0].as_py()
+    members = listed(decided, group=number, gamma=0.2)
+    assert (members.n_not_grouped, members.n_decisions) == (1, 0)
+    member = members.table["doc_id"][0].as_py()
     decided.decide(never_group=(member, "later"))
-    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_decisions == 1
+    assert listed(decided, group=number, gamma=0.2).n_decisions == 1
     assert [one.n_decisions for one in decided.details(member).groups] == [1]
     with pytest.raises(ParameterError, match=r"nearkin groups COLLECTION"):
-        listed(decided, has_near_duplicates=True)
+        listed(decided, group=number)
     with pytest.raises(UnknownDocumentError, match="no group 77"):
         listed(decided, group=77, gamma=0.2)
 

@@ -123,7 +123,7 @@ def test_every_module_can_be_imported():
 OTHER_NAMES = {
     "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
     "agreement", "splits", "translate", "density", "min_terms", "bits", "distance", "permutations", "window",
-    "min_occurrences", "equal", "online",
+    "min_occurrences", "equal", "online", "date_tag",
 }  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
 

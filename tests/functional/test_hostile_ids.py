@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,27 +18,15 @@ SHOWN = "lease⟨U+000A⟩0.0000  1.000  forged⟨U+0009⟩row"
 TEXTS = [FAST, f"{FAST} again", f"{FAST} and yet again"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A file of signatures of documents whose ids hold line feeds."""
-    folder = tmp_path_factory.mktemp("hostile")
+def test_no_id_begins_a_row_of_its_own(tmp_path):
     ids = [FORGED, f"{FORGED} 2", "plain"]
-    path = write_jsonl(folder / "in.jsonl", [{"id": i, "text": t} for i, t in zip(ids, TEXTS)])
-    nearkin_here(
-        "add", folder / "matter", path, "--on-error", "skip-documents", "--max-unreadable", "100%", "-q"
-    ).assert_done()
-    nearkin_here("sign", path, "--out", folder / "sig", "-q").assert_done()
-    return folder
-
-
-@pytest.mark.parametrize("query", ["plain", f"{FORGED} 9"])
-def test_no_id_begins_a_row_of_its_own(folder, monkeypatch, query):
-    monkeypatch.chdir(folder)
-    ended = nearkin_here("neighbours", "sig", "--query", query, "--distance", "60")
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": t} for i, t in zip(ids, TEXTS)])
+    ended = nearkin_here("index", path)
+    ended.assert_done()
     ended.assert_clean()
     lines = [line.lstrip(" ·") for line in (ended.out + ended.err).splitlines()]
     assert not [line for line in lines if line.startswith(("0.0000  1.000  forged", "row"))]
-    assert any(SHOWN in line or repr(FORGED)[1:-1] in line for line in lines)
+    assert any(SHOWN in line for line in lines)
 
 
 @pytest.mark.parametrize("doc_id", [FORGED, "a\0b", "a\x1b[31mb", "a\u0085b"])

@@ -154,6 +154,15 @@ def test_both_languages_in_one_file(corpus, tmp_path):
     assert "is on both sides" in said
 
 
+def test_the_right_side_may_be_in_the_first_language_of_the_table(corpus, tmp_path):
+    turned = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table, "--right-language", "aa"]
+    told = json.loads(nearkin("pairs", *turned, "--known", "same-ids", "--json", "--out", tmp_path / "out")[0])
+    assert (told["table"]["source"], told["table"]["target"], told["known"]["n_first"]) == ("bb", "aa", 80)
+    assert json.loads(nearkin("audit", tmp_path / "out", "--sample", 80, "--json")[0])["n_true"] >= 80
+    refused(*turned[:-1], "cc", "--out", tmp_path / "o", code=2)
+    refused(*turned[:4], "--right-language", "aa", "--out", tmp_path / "o", code=2)
+
+
 def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     out, missed = tmp_path / "out", tmp_path / "missed.tsv"
     few_told = search_pairs(

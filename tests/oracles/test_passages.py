@@ -165,22 +165,19 @@ def test_nothing_repeated_is_missed_by_a_suffix_array():
             assert found == covered
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_what_is_cut_stands_earlier_and_can_be_put_back(tmp_path, own):
+def test_what_is_cut_stands_earlier_and_can_be_put_back(tmp_path):
     for seed in range(examples(60)):
         texts = corpus(seed)
         source, out = tmp_path / f"{seed}.jsonl", tmp_path / f"out-{seed}"
         source.write_text("".join(json.dumps({"id": i, "text": text, "n": 1}) + "\n" for i, text in enumerate(texts)))
-        found = nearkin.passages(source, min_words=3, out=out, cut=not own, cut_own=own)
+        found = nearkin.passages(source, min_words=3, out=out, cut=True)
         definition = Definition(texts, 3)
         kept = {row["id"]: row for row in map(json.loads, (out / "cut" / source.name).read_text().splitlines())}
         cuts = defaultdict(list)
         for row in pq.read_table(out / "cut.parquet").to_pylist():
             cuts[row["id"]].append(row)
         for d, text in enumerate(texts):
-            _, covered = definition.inside(
-                d, lambda d, at, places: is_copied(d, at, places) or (own and is_own(3)(d, at, places))
-            )
+            _, covered = definition.inside(d, is_copied)
             left = [word for i, (word, _, _) in enumerate(definition.words[d]) if i not in covered]
             is_emptied = bool(covered) and not left
             assert found.documents["is_emptied"][d].as_py() == is_emptied == (d not in kept)
@@ -191,7 +188,7 @@ def test_what_is_cut_stands_earlier_and_can_be_put_back(tmp_path, own):
                 put_back = put_back[: row["start_byte"]] + row["text"].encode() + put_back[row["start_byte"] :]
                 assert text[row["start"] : row["end"]] == row["text"]
             assert put_back == text.encode()
-            assert own or not covered or all(is_kept_earlier(definition, d, i) for i in covered)
+            assert not covered or all(is_kept_earlier(definition, d, i) for i in covered)
 
 
 def is_kept_earlier(definition, d, i):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, working
 from nearkin.options.collection import CacheOptions, PlaceOptions, WaitOptions
@@ -12,9 +11,6 @@ from nearkin.options.declared import Same, option
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import ThreadOptions
 from nearkin.workflows.resources import Resources
-
-if TYPE_CHECKING:
-    from nearkin.stages.features.letters import Alphabet
 
 HELP = """
 Add documents to a collection. A missing collection is created.
@@ -40,10 +36,6 @@ class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, Input
     """Options of the command."""
 
     wave: Same[str | None] = _new(help="Name of a new or existing wave. [default: wave 1, wave 2, …]")
-    alphabet: Same[Alphabet | None] = _new(
-        help="Letters that a new collection counts, for --measure letters: universal (of every script) or latin (A to "
-        "Z, a to z, 0 to 9). [default: universal]",
-    )
     similarity_index: Same[str | None] = _new(
         names=("--index",),
         help="Similarity index of a new collection, for --measure index and similar_by_index, such as 43B:k=40 or "
@@ -75,7 +67,7 @@ def add(job: AddCommand) -> None:
         # before the collection is made: a wrong name leaves nothing behind
         texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
         open_at = partial(
-            Collection.open, alphabet=job.alphabet, similarity_index=job.similarity_index, ignored=passages,
+            Collection.open, similarity_index=job.similarity_index, ignored=passages,
             cache=job.cache, wait=job.wait, progress=bars,
         )  # fmt: skip
         with opened_to_preview(place, open_at) if job.dry_run else open_at(place, create=True) as opened:

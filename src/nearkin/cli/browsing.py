@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, opened, passage_lines, say_written
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
-    DATE_TAG,
     DOC_ID,
     ID_PATTERN,
     ListOptions,
@@ -46,18 +44,17 @@ Examples:
 LIST_DOCUMENTS_HELP = """
 List the documents of a collection that meet all given conditions.
 
---group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \
---threshold or --gamma.
+--group uses the groups that nearkin groups stored: those at threshold 0.5, or at the given --threshold or --gamma.
 
 Examples:
 
   nearkin list matter --wave march --sort length
 
-  nearkin list matter --id 'lease-*' --added-since 2026-03-01
+  nearkin list matter --id 'lease-*'
 
   nearkin list matter --group 12
 
-  nearkin list matter --tag responsive=yes --has-near-duplicates --sort date
+  nearkin list matter --tag responsive=yes --sort date
 
   nearkin list matter --which all --out documents.csv
 """
@@ -71,7 +68,6 @@ Examples:
 
   nearkin history matter lease-17 --json
 """
-_flag = partial(wanted, False)
 
 
 class ShowCommand(ReadOnlyOptions, PlaceOptions):
@@ -123,47 +119,33 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
         "current", choices=("current", "removed", "all"), metavar="removed|all",
         help="List removed documents, each with its last text, or every stored version. [default: current documents]",
     )  # fmt: skip
-    added_since: Same[str | None] = wanted(
-        metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."
-    )
-    added_before: Same[str | None] = wanted(metavar="DATE", help="Only versions added before this date or time (UTC).")
     tag: Same[str | None] = wanted(
         metavar="FIELD[=VALUE]", help="Only documents with this tag; without =, whatever its value."
     )
     group: Same[int | None] = wanted(metavar="NUMBER", kind=int, help="Only members of this group; see nearkin groups.")
-    has_near_duplicates: Same[bool] = _flag(
-        help="Only documents whose group contains another text; see nearkin groups."
-    )
     threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
     gamma: Same[float | None] = wanted(
         kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
     )
-    date_tag: Same[str | None] = DATE_TAG
     sort: Same[Sort] = option(
         "id", panel="Output",
-        help="id, added (the newest first), length (the longest first), wave, or date (by tags).",
+        help="id, added (the newest first), length (the longest first), wave, or date (the tag date).",
     )  # fmt: skip
     limit: Same[int] = limited(50)
 
 
 def list_documents(job: ListCommand) -> None:
     """List stored documents."""
-    from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.collection.tables import list_documents as work
 
     which = DocumentFilter(
-        wave=job.wave, doc_id=job.doc_id, source=job.source, added_since=job.added_since,
-        which=job.which,
-        added_before=job.added_before, tag=job.tag, group=job.group,
-        has_near_duplicates=job.has_near_duplicates,
+        wave=job.wave, doc_id=job.doc_id, source=job.source, which=job.which, tag=job.tag, group=job.group,
         tolerance=Tolerance.if_given(threshold=job.threshold, gamma=job.gamma),
     )  # fmt: skip
     with opened(job) as collection:
-        documents = work(
-            collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out
-        )
+        documents = work(collection, which, sort=job.sort, limit=job.limit, out=job.out)
     answer(job, documents, _list_view(documents))
     if job.out is not None:
         say_written(job, documents.n_found, "document", job.out)

@@ -15,7 +15,6 @@ from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
-    DATE_TAG,
     DOC_ID,
     CacheOptions,
     EncodingOptions,
@@ -63,8 +62,8 @@ VERSIONS_HELP = """
 List all versions of a document: other texts stored under its id, and all other documents within the tolerance. The \
 most similar come first, each with its changes and its relation to the document.
 
-The relations are those of nearkin families. --at marks the version in force on a day: the newest whose tag with a \
-date, such as date=2024-03-01, is not after it.
+The relations are those of nearkin families. --at marks the version in force on a day: the newest whose tag date, such \
+as date=2024-03-01, is not after it.
 
 Examples:
 
@@ -72,7 +71,7 @@ Examples:
 
   nearkin versions matter lease-17 --threshold 0.3 --json
 
-  nearkin versions matter lease-17 --at 2024-03-01 --date-tag signed
+  nearkin versions matter lease-17 --at 2024-03-01
 """
 _version = partial(wanted, kind=int)
 
@@ -255,7 +254,6 @@ class VersionsCommand(ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptio
         panel="Dates", metavar="YYYY-MM-DD",
         help="Mark the version in force on this date: the newest with this date or an earlier one.",
     )  # fmt: skip
-    date_tag: Same[str | None] = DATE_TAG
     limit: Same[int] = limited(50)
 
 
@@ -266,7 +264,6 @@ def versions(job: VersionsCommand) -> None:
     with opened_with_bars(job) as collection:
         versions_found = collection.versions(
             job.doc_id, **job.part(ToleranceOptions).given(), limit=job.limit if job.out is None else ALL, at=job.at,
-            date_tag=job.date_tag,
         )  # fmt: skip
     first = versions_found if job.out is None else versions_found.first(job.limit)
     answer(job, first, _versions_view(first), rows=lambda: versions_found.table, row="version")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, opened, opened_with_bars
 from nearkin.errors import ParameterError
@@ -22,7 +22,7 @@ from nearkin.options.collection import (
     limited,
     wanted,
 )  # fmt: skip
-from nearkin.options.declared import Option, Options, Same, argument, option
+from nearkin.options.declared import Options, Same, argument, option
 from nearkin.reports.facts.fact import Part, StyledText, Table, not_shown
 
 if TYPE_CHECKING:
@@ -178,12 +178,6 @@ def untag(job: UntagCommand) -> None:
         _change(job, partial(collection.untag, ids, job.field, **of_group))
 
 
-def _numbered(given: Any) -> tuple[int, str]:
-    if not (isinstance(given, tuple) and given[0].isascii() and given[0].isdecimal()):
-        raise ParameterError.of("group_note", "the number of a group and a text", given)
-    return int(given[0]), given[1]
-
-
 class DecideCommand(ChangeOptions, PlaceOptions):
     """Options of the command."""
 
@@ -202,26 +196,14 @@ class DecideCommand(ChangeOptions, PlaceOptions):
     note: Same[tuple[str, str] | None] = _two(
         metavar="DOC_ID TEXT", help="Note on a document; an empty text removes the current note."
     )
-    group_note: Option[tuple[int, str] | None, tuple[str, str]] = _two(
-        metavar="GROUP TEXT", parse=_numbered, help="Note on a group; an empty text removes the current note."
-    )
-    threshold: Same[float | None] = wanted(
-        kind=float, needs="group_note",
-        help="Only with --group-note: minimum Jaccard similarity of the groups. All other decisions hold at every "
-        "threshold. [default: 0.5]",
-    )  # fmt: skip
-    gamma: Same[float | None] = wanted(
-        kind=float, needs="group_note",
-        help="Only with --group-note: maximum distance (gamma) of the groups, for groups by letter counts.",
-    )  # fmt: skip
 
 
 def decide(job: DecideCommand) -> None:
     """Store a decision."""
-    names = ("never_group", "split_off", "same_group", "principal", "note", "group_note", "threshold", "gamma")
+    names = ("never_group", "split_off", "same_group", "principal", "note", "by", "dry_run")
     given = job.given()
     with opened(job) as collection:
-        activity_result = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
+        activity_result = collection.decide(**{name: given[name] for name in names})
     answer_change(job, activity_result, limit=1)
 
 

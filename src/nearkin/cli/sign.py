@@ -20,8 +20,6 @@ from nearkin.wording import share_text
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from nearkin.manifests.stored import DamagedFile
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
@@ -184,8 +182,6 @@ Examples:
   nearkin neighbours sig.parquet --distance 32 --verify jaccard:0.8 --out pairs.parquet
 
   nearkin neighbours wave2.sig --against load.sig --out known.parquet
-
-  nearkin neighbours sig.parquet --query lease-17
 """
 
 
@@ -194,32 +190,18 @@ class NeighboursCommand(PrintOptions, NeighboursJob):
 
     signatures: Same[Path] = argument("SIGNATURES", kind=Path, help="A file that nearkin sign wrote.")
     out: Option[Any, Path | str | None] = option(
-        kind=Path, panel="Output",
+        kind=Path, required=True, panel="Output",
         help="File for the pairs: .parquet, .csv, .tsv or .jsonl; Parquet without a suffix.",
-    )  # fmt: skip
-    query: Same[str | None] = option(
-        panel="What is a near-duplicate", excludes="out verify against equal",
-        help="Print only the neighbours of the document with this id, the nearest first.",
     )  # fmt: skip
 
 
 def neighbours(job: NeighboursCommand) -> None:
     """Find neighbours."""
-    from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
+    from nearkin.workflows.signing.neighbours import find_neighbours
     from nearkin.workflows.signing.signature_file import SignatureFile
     from nearkin.workflows.signing.verifying import Verification
 
     resources, verification = Resources.of(job.threads), Verification.if_given(job.verify, job.shingle, job.normalise)
-    if job.query is not None:
-        with working(job) as bars:
-            near = nearest_documents(
-                SignatureFile.load(job.signatures), job.query, job.distance, resources=resources, progress=bars
-            )
-        columns = near.select(["id", "name", "distance"])
-        answer(job, columns.to_pylist(), [_neighbours_table(near)])
-        return
-    if job.out is None:
-        raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
     check_free(job.out, overwrite=job.overwrite)
     with working(job) as bars:
         all_pairs = find_neighbours(
@@ -242,8 +224,3 @@ def _pairs_view(found: NeighboursFound, out: Path) -> Iterator[Part]:
     yield Fact("written", found.n_written, "" if found.verification is None else found.verification.in_words())
     yield Fact("time", f"{found.elapsed_s:.1f} s")
     yield place_line("Pairs", out)
-
-
-def _neighbours_table(near: pa.Table) -> Table:
-    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in near.to_pylist()]
-    return Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance.")

@@ -288,7 +288,6 @@ def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str
             right, options, name="right", columns=both, own=(options.right_text, options.right_id), progress=progress
         ),
         None if options.table is None else path_of(options.table, "table"),
-        options.left_language,
         options.right_language,
     )
     columns = [

@@ -192,7 +192,7 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     against : path, table, data frame, data set or list, optional
         Another set of documents, which count as earlier: only passages that stand in both sets are found. With ``out``,
         ``contamination.parquet`` has scores.
-    min_words, min_lines, within, boilerplate, cut, cut_own, drop_over, annotate
+    min_words, min_lines, within, boilerplate, cut, drop_over, annotate
         As on the command line; all but the first two with ``out``.
     store : bool
         Store the passages in the collection that ``documents`` names, for `Collection.passages`.

@@ -65,7 +65,7 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
         Side whose words are translated.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
-    text, id, left_text, right_text, left_id, right_id, table, left_language, right_language, threshold, recall, top,
+    text, id, left_text, right_text, left_id, right_id, table, right_language, threshold, recall, top,
     seed, method, ignore, ignore_numbers, known
         As on the command line.
     file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads, out,

@@ -150,7 +150,7 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
         Speed of that machine beside the one on which the costs were measured; "this" measures this machine, which
         takes a second.
     threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
-    bits, distance, permutations, window, ignore, ignore_numbers, table, left_language, right_language, text, id,
+    bits, distance, permutations, window, ignore, ignore_numbers, table, right_language, text, id,
     left_text, right_text, left_id, right_id, file_format, encoding, on_error, max_unreadable, max_document_size,
     text_root, extraction_limits, ocr, threads, progress
         As for `nearkin.pairs`.

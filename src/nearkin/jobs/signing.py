@@ -86,7 +86,7 @@ class SignedDocuments(Tabular):
         ParameterError
             No document has this id, or the document has no features.
         """
-        return nearest_documents(self.file, str(doc_id), distance, resources=Resources(threads))
+        return nearest_documents(self.file, str(doc_id), distance, Resources(threads))
 
     def __repr__(self) -> str:
         parameters = self.manifest["parameters"]

@@ -25,7 +25,6 @@ COLLECTION = argument(
 )
 DOC_ID = argument("DOC_ID", help="Id of a document.")
 DOC_IDS = argument("DOC_ID...", (), kind=list, required=False, help="Ids of documents.")
-DATE_TAG = option(panel="Dates", metavar="FIELD", help="Tag with the dates of the documents. [default: date]")
 ID_PATTERN = wanted(
     names=("--id",), metavar="PATTERN",
     help="Only documents whose id matches: * any characters, ? one character.",

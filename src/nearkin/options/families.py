@@ -88,9 +88,6 @@ class PassageOptions(Options):
     cut: Same[bool] = _output(
         False, help="Also write the documents without passages that stand in an earlier document, into cut/."
     )
-    cut_own: Same[bool] = _output(
-        False, help="Also write the documents without these passages, and without what repeats inside a document."
-    )
     drop_over: Same[float | None] = _output(
         kind=float, minimum=0, maximum=1, metavar="SHARE",
         help="Also write the documents of which at most this share of the characters stands in earlier documents, "

@@ -153,20 +153,16 @@ _OTHERS = ("n_terms", "ignore", "ignore_numbers")
 
 
 class TableOptions(Options):
-    """Translation table and languages."""
+    """Translation table, and its direction."""
 
     table: Same[Path | str | None] = _input(
         kind=Path,
         help="Translation table of the two languages, from nearkin align; either direction works. "
         "[default: both sides are in one language]",
     )  # fmt: skip
-    left_language: Same[str | None] = _input(
-        metavar="LANG",
-        help="Language of the left side: one of the table's languages. [default: the first of the table]",
-    )
     right_language: Same[str | None] = _input(
         metavar="LANG",
-        help="Language of the right side; without a table, the edition to which --known links. "
+        help="Language of the right side: one of the table's; without a table, the edition to which --known links. "
         "[default: the second of the table]",
     )
 

@@ -47,7 +47,7 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
         Columns of the right side, if they have other names there.
     work, resume
         As for `nearkin.spark.dedup_result`; the pairs stay in ``work``.
-    table, left_language, right_language, threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems,
+    table, right_language, threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems,
     splits, translate, seed, method, ignore, ignore_numbers, bits, distance, permutations, window, progress
         As for `nearkin.pairs`.
 
@@ -76,9 +76,9 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
     options = job.part(PairOptions)
     sides = FrameSide(left, job.text, job.id), FrameSide(right, job.right_text or job.text, job.right_id or job.id)
     _check(*sides, is_text_own=job.right_text is not None, is_id_own=job.right_id is not None)
-    if job.table is None and (job.left_language or job.right_language):
-        raise ParameterError("Languages need a translation table: give a table, or omit the languages.")
-    translation = read_table(None if job.table is None else Path(job.table), job.left_language, job.right_language)
+    if job.table is None and job.right_language:
+        raise ParameterError("needs a translation table.", parameter="right_language")
+    translation = read_table(None if job.table is None else Path(job.table), job.right_language)
     identity = {
         "command": "pairs",
         "parameters": options.in_words(),

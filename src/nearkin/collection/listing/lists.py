@@ -50,8 +50,6 @@ class DocumentFilter:
         ``FIELD=VALUE``, or ``FIELD`` for any value.
     group
         Number of a stored group.
-    has_near_duplicates
-        Only documents whose stored group has another text.
     tolerance
         Tolerance of the groups; by default that of `Collection.groups`.
     """
@@ -65,7 +63,6 @@ class DocumentFilter:
     has_copies: bool = False
     tag: str | None = None
     group: int | None = None
-    has_near_duplicates: bool = False
     tolerance: Tolerance | None = None
 
     def __post_init__(self) -> None:
@@ -82,13 +79,13 @@ class DocumentFilter:
             if not isinstance(self.tag, str):
                 raise ParameterError.of("tag", "FIELD or FIELD=VALUE", self.tag)
             parsed(self.tag)
-        group, is_about_groups = self.group, self.group is not None or self.has_near_duplicates
+        group = self.group
         if group is not None and (not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63):
             raise ParameterError.of("group", "the number of a group", group)
-        if is_about_groups and self.which != "current":
+        if group is not None and self.which != "current":
             raise ParameterError("Only current documents are in groups: a condition on groups lists no others.")
-        if self.tolerance is not None and not is_about_groups:
-            raise ParameterError("threshold and gamma choose groups: they need group or has_near_duplicates.")
+        if self.tolerance is not None and group is None:
+            raise ParameterError("threshold and gamma choose groups: they need group.")
 
     def condition(self, connection: Connection, groups: GroupState | None) -> ColumnElement[bool]:
         """Return the condition on documents and their loads.
@@ -122,39 +119,23 @@ class DocumentFilter:
             conditions.append(self._is_in_group(groups))
         return and_(true(), *conditions)
 
-    @property
-    def is_about_groups(self) -> bool:
-        """Whether a condition is about groups."""
-        return self.group is not None or self.has_near_duplicates
-
     def groups_asked(self, connection: Connection) -> GroupState | None:
-        """Return the stored groups that a condition is about; None if none is."""
-        if not self.is_about_groups:
+        """Return the stored groups that the group is one of; None without a group."""
+        if self.group is None:
             return None
         tolerance = self.tolerance or Tolerance.of()
         state = GroupState.known(connection, str(tolerance))
         if state.number is None:
             raise ParameterError(no_groups_text(connection, str(tolerance)))
-        if self.group is not None and self.group not in state.principals:
+        if self.group not in state.principals:
             raise UnknownDocumentError(f"There is no group {self.group} at {tolerance}.")
         return state
 
     def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:
         is_member = (members.c.grouping == groups.number) & members.c.until.is_(None)
-        if self.group is not None:
-            is_member &= members.c.group_number == self.group
-        if self.has_near_duplicates:
-            is_member &= members.c.group_number.in_(_of_several_texts(is_member))
+        is_member &= members.c.group_number == self.group
         grouped = documents.alias("grouped")
         return documents.c.content.in_(select(grouped.c.content).select_from(grouped.join(members)).where(is_member))
-
-
-def _of_several_texts(is_member: ColumnElement[bool]) -> Select[Any]:
-    """Return the numbers of the groups whose current documents have several texts."""
-    in_groups, current = documents.alias("in_groups"), documents.alias("of_groups")
-    is_live = exists().where(current.c.content == in_groups.c.content, current.c.is_current)
-    grouped = select(members.c.group_number).select_from(in_groups.join(members)).where(is_member, is_live)
-    return grouped.group_by(members.c.group_number).having(func.count(in_groups.c.content.distinct()) > 1)
 
 
 def _has_tag(tag: str) -> ColumnElement[bool]:
@@ -265,7 +246,7 @@ def asked_columns(wanted: DocumentFilter) -> list[str]:
 
     Empty columns would read as "in no group".
     """
-    return [name for name in LISTED.names if wanted.is_about_groups or name not in ("group", "is_principal")]
+    return [name for name in LISTED.names if wanted.group is not None or name not in ("group", "is_principal")]
 
 
 def n_listed(connection: Connection, wanted: DocumentFilter) -> int:

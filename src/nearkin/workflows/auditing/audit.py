@@ -140,7 +140,7 @@ def _texts(side: SideRecord, in_memory: GivenAgain, threads: int) -> Texts:
 
 
 def _table(record: TableRecord) -> TranslationTable:
-    table = read_table(Path(record.path), record.source, record.target)
+    table = read_table(Path(record.path), record.target)
     if table is None or table.fingerprint != record.fingerprint:
         raise SourceError(
             f"The translation table {record.path} has changed since the run read it. Restore it, or run nearkin pairs "

@@ -53,21 +53,20 @@ def list_documents(
     wanted: lists.DocumentFilter,
     *,
     sort: lists.Sort,
-    date_tag: str,
     limit: int,
     out: Path | None,
 ) -> lists.ListedDocuments:
     """Return the first documents that meet the conditions, and write all of them to ``out``; both from one snapshot."""
     with collection.opened.store.reading() as connection:
         if out is None:
-            return lists.listed(connection, wanted, sort, limit, date_tag)
+            return lists.listed(connection, wanted, sort, limit)
         first, n_found, columns = list[pa.RecordBatch](), 0, lists.asked_columns(wanted)
         names = coded_columns(connection)
         written = with_coding(connection, lists.LISTED.empty_table().select(columns), names).schema
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
-            for batch in lists.listed_batches(connection, wanted, sort, date_tag=date_tag):
+            for batch in lists.listed_batches(connection, wanted, sort):
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)

@@ -36,7 +36,7 @@ def forecast(
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        table = read_table(given.table, given.left_language, given.right_language)
+        table = read_table(given.table, given.right_language)
         sides = opened(given, table, meter.progress)
         prepared = prepare(sides, table, options, Path(work), resources=resources, meter=meter)
         say_which_side(prepared, options, meter.progress)

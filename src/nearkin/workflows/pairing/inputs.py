@@ -46,14 +46,13 @@ class PairInput:
     ----------
     table
         None if both sides have one language.
-    left_language, right_language
-        By default the left side is in the table's source language.
+    right_language
+        By default the table's target language.
     """
 
     left: ReadingRequest
     right: ReadingRequest
     table: Path | None = None
-    left_language: str | None = None
     right_language: str | None = None
 
     @classmethod
@@ -63,7 +62,6 @@ class PairInput:
             ReadingRequest.from_options(left, options, text=options.left_text, doc_id=options.left_id, side="left"),
             ReadingRequest.from_options(right, options, text=options.right_text, doc_id=options.right_id, side="right"),
             None if options.table is None else Path(options.table),
-            options.left_language,
             options.right_language,
         )
 
@@ -98,17 +96,14 @@ class PairEngine:
     records: Mapping[str, Sequence[Source]] = field(default_factory=dict)
 
 
-def read_table(
-    path: Path | None, left_language: str | None = None, right_language: str | None = None
-) -> TranslationTable | None:
+def read_table(path: Path | None, right_language: str | None = None) -> TranslationTable | None:
     """Return the table, if there is one, from the language of the left side to that of the right side."""
     if path is None:
         return None
     table = TranslationTable.read(path)
-    source, target = table.origin.source, table.origin.target
-    if (left_language or target, right_language or source) == (target, source) and (left_language or right_language):
+    if right_language == table.origin.source != table.origin.target:
         return table.turned()
-    table.check_direction(left_language, right_language, name=str(path))
+    table.check_direction(None, right_language, name=str(path))
     return table
 
 

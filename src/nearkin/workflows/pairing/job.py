@@ -84,7 +84,7 @@ def pair_files(
     """Find the similar pairs of two corpora, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()))
     _check(given, known)
-    table = read_table(given.table, given.left_language, given.right_language)
+    table = read_table(given.table, given.right_language)
     sides = opened(given, table, run.progress)
     texts: dict[str, Texts] = dict(zip(SIDES, sides))
     fingerprint = {**_fingerprint(given, texts, table, options), "engine": engine.name}
@@ -163,11 +163,8 @@ def _searched(
 
 def _check(given: PairInput, known: str | None) -> None:
     check_known(known)
-    if given.table is None and (given.left_language or (given.right_language and not is_of_links(known))):
-        raise ParameterError(
-            "Languages need a translation table or links in 'known': give one of them, or omit left_language and "
-            "right_language."
-        )
+    if given.table is None and given.right_language and not is_of_links(known):
+        raise ParameterError("needs a translation table, or links in 'known'.", parameter="right_language")
 
 
 def _fingerprint(

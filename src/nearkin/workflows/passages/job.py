@@ -166,7 +166,7 @@ def _check_sources(
         check_can_be_shared(sources.sources + others.sources)
     if all(source.path != STDIN for source in sources.sources + others.sources):
         return False
-    again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
+    again = {name: getattr(options, name) for name in ("cut", "drop_over", "annotate")}
     check_read_once(sources.sources, others.sources, again, resume=resume)
     return True
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import TruncatedInputError
-from nearkin.kernels.passages import COPIED, OWN
+from nearkin.kernels.passages import COPIED
 from nearkin.manifests.stored import KeptFile, PassagesManifest
 from nearkin.options.families import PassageOptions
 from nearkin.paths import file_sha256
@@ -211,8 +211,8 @@ def write_corpora(
     if options.drop_over is not None:
         keep = is_readable & (result.shares.share(result.shares.copied) <= options.drop_over)
         files += write(keep, run.results / "kept")
-    if options.cut or options.cut_own:
-        spans = result.windows.spans((result.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
+    if options.cut:
+        spans = result.windows.spans((result.flags & COPIED) > 0)
         is_mine = spans.document >= result.texts.n_others
         cuts, is_emptied = result.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
         write_cuts(run.results / "cut.parquet", cuts, result.places, result.corpus.chunks)

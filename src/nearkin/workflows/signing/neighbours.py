@@ -177,21 +177,8 @@ def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
         )
 
 
-def nearest_documents(
-    file: SignatureFile,
-    doc_id: str,
-    distance: int | None = None,
-    *,
-    resources: Resources,
-    progress: Progress | None = None,
-) -> pa.Table:
-    """Return the documents within a Hamming distance of a document, the nearest first.
-
-    Returns
-    -------
-    Table
-        ``id``, ``name``, ``distance``, ``source``, ``line``.
-    """
+def nearest_documents(file: SignatureFile, doc_id: str, distance: int | None, resources: Resources) -> pa.Table:
+    """Return the documents within a Hamming distance of a document; see `nearkin.jobs.signing`."""
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
     except UnicodeEncodeError:  # no column holds an unpaired surrogate
@@ -201,10 +188,7 @@ def nearest_documents(
         raise ParameterError(f"{file.name} has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{file.name}: the document {doc_id!r} has no text, so it has no neighbours.")
-    meter = Meter(progress or Silent())
-    distance, sample = chosen_distance(distance, file, None, None, resources, meter)
-    if sample is None:
-        say_expected(file, expected_of(file, distance), meter.progress)
+    distance, _ = chosen_distance(distance, file, None, None, resources, Meter(Silent()))
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
     return _without_itself(found, row, file)
 
