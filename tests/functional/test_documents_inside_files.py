@@ -1,4 +1,4 @@
-"""Files that hold several documents, through every job: the ids, the parents and the texts are those of the members."""
+"""Files with documents inside, through every job: the ids, the parents and the texts are those of the members."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bundles import bundles, write_bundle  # noqa: F401  (a fixture)
 from functional.conftest import nearkin_json
+from generator import office_files as make
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.options.dedup import DedupOptions
@@ -26,21 +26,22 @@ A, B, C, D = (PROSE.text(60) for _ in range(4))
 NEAR_A, NEAR_C = f"{A} and no more", f"{C} and nothing else"
 EXPECTED = {
     # id: (parent, parent's row, text)
-    "a.bundle": (None, None, A),
-    "a.bundle!scan.pdf": ("a.bundle", 0, B),
-    "box.bundle!1%21.txt": ("box.bundle", None, C),
-    "box.bundle!inner": ("box.bundle", None, D),
-    "box.bundle!inner!scan.pdf": ("box.bundle!inner", 3, NEAR_A),
-    "box.bundle!scan.pdf": ("box.bundle", None, B),
+    "a.eml": (None, None, A),
+    "a.eml!b.txt": ("a.eml", 0, B),
+    "box.zip!1%21.txt": ("box.zip", None, C),
+    "box.zip!inner.eml": ("box.zip", None, D),
+    "box.zip!inner.eml!b.txt": ("box.zip!inner.eml", 3, NEAR_A),
+    "box.zip!b.txt": ("box.zip", None, B),
     "note.txt": (None, None, NEAR_C),
 }
-pytestmark = pytest.mark.usefixtures("bundles")
 
 
 def write_folder(folder: Path) -> Path:
-    write_bundle(folder / "a.bundle", A, [("scan.pdf", B, ())])
-    members = [("1!.txt", C, ()), ("inner", D, [("scan.pdf", NEAR_A, ())]), ("scan.pdf", B, ())]
-    write_bundle(folder / "box.bundle", "", members)
+    folder.mkdir()
+    headers = {"From": "ada@b.org", "Date": "Mon, 1 Jan 2024 10:00:00 +0000"}
+    inner = make.mail(headers, D, {"b.txt": NEAR_A.encode()})
+    (folder / "a.eml").write_bytes(make.mail(headers, A, {"b.txt": B.encode()}))
+    (folder / "box.zip").write_bytes(make.zipped({"1!.txt": C, "inner.eml": inner, "b.txt": B}))
     (folder / "note.txt").write_text(NEAR_C)
     return folder
 
@@ -69,9 +70,9 @@ def audited_pairs(out: Path) -> tuple[object, object]:
 
 
 NEAR = {
-    frozenset(("a.bundle", "box.bundle!inner!scan.pdf")), frozenset(("box.bundle!1%21.txt", "note.txt")),
+    frozenset(("a.eml", "box.zip!inner.eml!b.txt")), frozenset(("box.zip!1%21.txt", "note.txt")),
 }  # fmt: skip
-COPIES = {frozenset(("a.bundle!scan.pdf", "box.bundle!scan.pdf"))}
+COPIES = {frozenset(("a.eml!b.txt", "box.zip!b.txt"))}
 
 
 def test_dedup_and_what_follows_from_it(folder, tmp_path):
@@ -84,8 +85,8 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
     assert [row["line"] for row in rows] == [1, 2, 1, 2, 3, 4, 1]
     assert pairs_of(out) == NEAR | COPIES
     page = (out / "report.html").read_text()
-    assert "box.bundle!inner!scan.pdf" in page
-    assert "box.bundle:3" not in page
+    assert "box.zip!inner.eml!b.txt" in page
+    assert "box.zip:3" not in page
 
     again = tmp_path / "regrouped"
     ran("regroup", out, "--threshold", "0.85", "--out", again)
@@ -95,10 +96,10 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
     assert audited_pairs(out) == (2, 2)
 
     kept = {row["id"]: row["parent"] for row in rows if row["keep"]}
-    assert len(kept) == 5  # a.bundle alone would be dropped, what is inside it not
+    assert len(kept) == 5  # a.eml alone would be dropped, what is inside it not
     written = {path.name: path.read_text() for path in (out / "kept").iterdir()}
-    assert set(written) == {"a.bundle.jsonl", "box.bundle.jsonl", "note.txt"}
-    lines = [json.loads(line) for name in ("a", "box") for line in written[f"{name}.bundle.jsonl"].splitlines()]
+    assert set(written) == {"a.eml.jsonl", "box.zip.jsonl", "note.txt"}
+    lines = [json.loads(line) for name in ("a.eml", "box.zip") for line in written[f"{name}.jsonl"].splitlines()]
     assert {one["id"].rpartition("mails/")[2]: one["text"] for one in lines} == {
         doc_id: EXPECTED[doc_id][2] for doc_id in kept if doc_id != "note.txt"
     }
@@ -116,7 +117,7 @@ def test_pairs(folder, tmp_path):
     names = {row["name"] for row in rows_of(out)}
     assert names == set(EXPECTED)
     found = {(row["left_id"], row["right_id"]) for row in rows_of(out, "pairs")}
-    assert ("a.bundle!scan.pdf", "box.bundle!scan.pdf") in found
+    assert ("a.eml!b.txt", "box.zip!b.txt") in found
     assert audited_pairs(out) == (len(found), len(found))
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
+import tarfile
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundles import bundle, bundles, write_bundle  # noqa: F401  (a fixture)
+from generator import office_files as make
 from nearkin.stages.documents.members import BETWEEN, MemberIds, escaped
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
@@ -48,6 +49,10 @@ def test_ids_are_different_and_stay(some):
             assert unescaped(doc_id.partition(BETWEEN)[2]) == name
 
 
+def mail(body: str, attached: dict[str, bytes] | None = None) -> bytes:
+    return make.mail({"From": "ada@b.org", "Date": "Mon, 1 Jan 2024 10:00:00 +0000"}, body, attached)
+
+
 def read(path: Path, **rules: object) -> list[dict[str, object]]:
     (source,) = resolve_sources([str(path)], rules=ReadingRules.of(**rules)).sources  # type: ignore[arg-type]
     batches = list(read_batches(source, batch_bytes=1 << 20))
@@ -60,29 +65,34 @@ def seen(rows: list[dict[str, object]], folder: Path) -> list[tuple[object, ...]
     return [tuple(one.removeprefix(place) if isinstance(one, str) else one for one in row) for row in found]
 
 
-@pytest.mark.usefixtures("bundles")
 def test_what_is_read_of_a_file(tmp_path):
-    inner = [("b.bundle", "two", [("deep!.txt", "three", ())]), ("", "four", ()), ("c", "", [("d", "five", ())])]
-    path = write_bundle(tmp_path / "a.bundle", "one", [*inner, ("b.bundle", "six", ())])
+    path, sink = tmp_path / "a.eml", io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        for name, content in (("b.eml", mail("two", {"deep!.txt": b"three"})), ("/", b"four"), ("b.eml", mail("six"))):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    path.write_bytes(mail("one", {"b.tar": sink.getvalue(), "c": make.zipped({"d": "five"})}))
     expected = [
-        ("a.bundle", None, b"one", 1),
-        ("a.bundle!b.bundle", "a.bundle", b"two", 2),
-        ("a.bundle!b.bundle!deep%21.txt", "a.bundle!b.bundle", b"three", 3),
-        ("a.bundle!#2", "a.bundle", b"four", 4),
-        ("a.bundle!c!d", "a.bundle!c", b"five", 5),
-        ("a.bundle!b.bundle#4", "a.bundle", b"six", 6),
+        ("a.eml", None, b"one", 1),
+        ("a.eml!b.tar!b.eml", "a.eml!b.tar", b"two", 2),
+        ("a.eml!b.tar!b.eml!deep%21.txt", "a.eml!b.tar!b.eml", b"three", 3),
+        ("a.eml!b.tar!#2", "a.eml!b.tar", b"four", 4),
+        ("a.eml!b.tar!b.eml#3", "a.eml!b.tar", b"six", 5),
+        ("a.eml!c!d", "a.eml!c", b"five", 6),
     ]
     assert seen(read(path), tmp_path) == expected
-    packed = tmp_path / "a.bundle.gz"
+    packed = tmp_path / "a.eml.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert [row["text"] for row in read(packed)] == [row[2] for row in expected]
 
 
-@pytest.mark.usefixtures("bundles")
 def test_what_cannot_be_read_is_a_row(tmp_path):
-    path = write_bundle(tmp_path / "a.bundle", "one", [("b", "twenty-one", ())])
+    path = tmp_path / "a.eml"
+    path.write_bytes(mail("one", {"b.txt": b"twenty-one"}))
     one, long = read(path, max_document_size=8)
     assert (one["text"], one["problem"]) == (b"one", None)
     assert (long["text"], str(long["problem"])[:9]) == (None, "too large")
-    path.write_text("")
+    path = tmp_path / "a.zip"
+    path.write_bytes(make.zipped({}))
     assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "empty: it contains no document")]

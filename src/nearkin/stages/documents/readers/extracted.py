@@ -30,22 +30,18 @@ class Extracted(Reader):
         """Yield batches; a document's line is its number in the file."""
         yield from RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS).batches(self._rows(opened))
 
-    def documents(self, opened: OpenedSource) -> Iterator[Row]:
-        """Yield the documents of a file, always in the same order, containers first; their lines do not count."""
-        source = opened.source
-        yield from as_documents(source.name, self._nodes(source) if opened.nodes is None else opened.nodes)
-        opened.progress(source.size_bytes)
-
     def _rows(self, opened: OpenedSource) -> Iterator[Row]:
-        """Yield the documents; a too long text is a problem, as is a file without any document."""
-        name, longest, number = opened.source.name, opened.source.max_document_bytes, 0
-        for number, row in enumerate(self.documents(opened), 1):
+        """Yield the documents, always in the same order, containers first; a too long text is a problem."""
+        source, longest, number = opened.source, opened.source.max_document_bytes, 0
+        nodes = self._nodes(source) if opened.nodes is None else opened.nodes
+        for number, row in enumerate(as_documents(source.name, nodes), 1):
             if (n_bytes := len(row.text or b"")) > longest:
                 yield row._replace(line=number, text=None, problem=too_long(n_bytes, longest))
             else:
                 yield row._replace(line=number)
+        opened.progress(source.size_bytes)
         if not number:
-            yield Row(1, name, problem="empty: it contains no document")
+            yield Row(1, source.name, problem="empty: it contains no document")
 
     def _nodes(self, source: Source) -> Iterator[ExtractedNode]:
         from nearkin.stages.documents.extraction.messages import ExtractionRequest
