@@ -50,7 +50,8 @@ class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgu
 def families(job: FamiliesCommand) -> None:
     """Group contracts into form groups."""
     from nearkin.reports.facts.jobs import families_facts, relations_table, run_time
-    from nearkin.workflows.families.files import families_files
+    from nearkin.workflows.dedup.files import dedup_files
+    from nearkin.workflows.families.files import FamiliesEnding
     from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
 
     request, out = ReadingRequest.from_options(job.inputs, job), job.out
@@ -73,7 +74,10 @@ def families(job: FamiliesCommand) -> None:
         elif job.read_only:
             raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
-            manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
+            manifest = dedup_files(
+                request, out, job.search(), delivery=delivery, ending=FamiliesEnding(), resources=resources,
+                progress=bars,
+            )  # fmt: skip
             summary = manifest.as_stored()
     time = run_time(manifest, manifest.count("documents"))
     view: list[Part] = [relations_table(manifest), *families_facts(manifest), *time, *changes]

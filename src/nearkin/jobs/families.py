@@ -15,7 +15,8 @@ from nearkin.nouns import counted
 from nearkin.options.declared import taking
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
-from nearkin.workflows.families.files import families_files
+from nearkin.workflows.dedup.files import dedup_files
+from nearkin.workflows.families.files import FamiliesEnding
 from nearkin.workflows.passages.job import COMMAND as PASSAGES
 from nearkin.workflows.passages.job import passages_files
 from nearkin.workflows.reading.request import columns_of_side
@@ -81,9 +82,10 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
     check_files_are_read(request)
     with directory_for(job.out, "families") as directory:
-        manifest = families_files(
-            request, directory, job.search(), delivery=job.part(Delivery), resources=resources, progress=progress
-        )
+        manifest = dedup_files(
+            request, directory, job.search(), delivery=job.part(Delivery), ending=FamiliesEnding(),
+            resources=resources, progress=progress,
+        )  # fmt: skip
         return FamiliesResult.read(directory, manifest.as_stored(), None if job.out is None else directory)
 
 

@@ -82,12 +82,9 @@ class RowList:
         """Return the rows, and forget them; ids of characters become integers if all of them are."""
         lines, given_ids, texts, problems, keep_values, parents, origins, rest = zip(*self.rows, strict=True)
         n_carried = max(map(len, rest))
-        carried = [ids_from_python([row[i] if row else None for row in rest]) for i in range(n_carried)]
-        if self.are_characters:
-            doc_ids = integers_or_strings(named(pa.array(given_ids, pa.large_binary())))
-            carried = [integers_or_strings(values) for values in carried]
-        else:
-            doc_ids = ids_from_python(given_ids)
+        carried = [[row[i] if row else None for row in rest] for i in range(n_carried)]
+        as_ids = _ids_of_characters if self.are_characters else ids_from_python
+        doc_ids, *carried_ids = map(as_ids, (given_ids, *carried))
         self.rows, self.n_bytes = [], 0
         return documents_batch(
             self.ids,
@@ -98,7 +95,7 @@ class RowList:
             keep_value=None if self.keep is None else self.keep.of_values(keep_values, is_text=self.are_characters),
             parent=_array(parents, pa.large_string()),
             origin=_array([None if origin is None else origin.as_row() for origin in origins], ORIGIN_TYPE),
-            carried=carried,
+            carried=carried_ids,
         )
 
 
@@ -248,8 +245,13 @@ def ids_from_characters(values: pa.Array) -> pa.Array:
         return pa.array([None if value is None else _string_id(value) for value in raw.to_pylist()], pa.large_string())
 
 
-def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
-    """Return ids read as characters: int64 if each is an integer in canonical form, otherwise unchanged."""
+def _ids_of_characters(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
+    return ids_of_text(pa.array(doc_ids, pa.large_binary()))
+
+
+def ids_of_text(values: pa.Array) -> pa.Array:
+    """Return ids of a file without types: int64 if each is an integer in canonical form, else large_string."""
+    doc_ids = without_empty(ids_from_characters(values))
     if doc_ids.null_count == len(doc_ids):
         return pa.nulls(len(doc_ids))
     first = next(value for value in doc_ids if value.is_valid)
@@ -260,11 +262,6 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         return doc_ids
     return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
-
-
-def named(values: pa.Array) -> pa.Array:
-    """Return ids read as characters; empty ones become null."""
-    return without_empty(ids_from_characters(values))
 
 
 def legible(batches: Iterable[pa.RecordBatch], stream: ByteStream, encoding: str) -> Iterator[pa.RecordBatch]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
-from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.records import F64, I64, U32, U64, Matches
 from nearkin.reports.families import Kin
 from nearkin.runs.progress import Progress
@@ -21,14 +19,12 @@ from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.documents.normalisation import AS_IT_CAME, prepare
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import RunResult, dedup_files
+from nearkin.workflows.dedup.files import RunResult
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
 from nearkin.workflows.families.tables import PageKin, render_page, write_families
-from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread, changed_while_read
-from nearkin.workflows.resources import Resources
 
 
 class FamiliesEnding:
@@ -57,21 +53,6 @@ class FamiliesEnding:
             problems=first_problems(places),
             exceptions=places.exceptions,
         )
-
-
-def families_files(
-    request: ReadingRequest,
-    out: Path,
-    options: DedupOptions,
-    *,
-    delivery: Delivery,
-    resources: Resources,
-    progress: Progress | None = None,
-) -> DedupManifest:
-    """Group files into families, in a directory; the usual options are those of the preset "contracts"."""
-    return dedup_files(
-        request, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress
-    )
 
 
 def _all_kin(result: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:

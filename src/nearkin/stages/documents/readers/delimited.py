@@ -36,15 +36,7 @@ from nearkin.stages.documents.readers.lines import (
     read_records,
     write_kept,
 )
-from nearkin.stages.documents.rows import (
-    IdType,
-    Row,
-    RowList,
-    documents_batch,
-    integers_or_strings,
-    named,
-    problem_batch,
-)
+from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_of_text, problem_batch
 from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -269,14 +261,11 @@ def _read(
 
     return documents_batch(
         ids,
-        doc_id=None if layout.doc_id is None else integers_or_strings(named(column(layout.doc_id))),
+        doc_id=None if layout.doc_id is None else ids_of_text(column(layout.doc_id)),
         text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
         line=records.lines,
         keep_value=None if keep is None or layout.keep is None else keep.numbers(column(layout.keep), is_text=True),
-        carried=[
-            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
-            for index in layout.carry
-        ],
+        carried=[pa.nulls(len(records)) if index is None else ids_of_text(column(index)) for index in layout.carry],
     )
 
 

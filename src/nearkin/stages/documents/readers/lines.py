@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.documents.reader import Head, RowMask, StreamReader
-from nearkin.stages.documents.rows import IdType, documents_batch, integers_or_strings, named, problem_batch
+from nearkin.stages.documents.rows import IdType, documents_batch, ids_of_text, problem_batch
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, RecordFault, StreamFault, too_long
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
@@ -401,8 +401,7 @@ def _ids_and_texts(block: Records, ids: IdType) -> pa.RecordBatch:
         mask = pa.array(has_no_tab)
         texts = pc.if_else(mask, pa.scalar(None, pa.large_binary()), texts)
         problems = pc.if_else(mask, pa.scalar(str(_NO_TAB), pa.large_string()), problems)
-    doc_ids = integers_or_strings(named(doc_ids))
-    return documents_batch(ids, doc_id=doc_ids, text=texts, line=block.lines[~is_blank], problem=problems)
+    return documents_batch(ids, doc_id=ids_of_text(doc_ids), text=texts, line=block.lines[~is_blank], problem=problems)
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
