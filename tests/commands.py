@@ -99,7 +99,6 @@ def serve(place: str, owner: int) -> None:
     import nearkin
     import statements
     from nearkin.cli.main import run
-    from nearkin.planning.pairs.costs import machine_costs
 
     for module in pkgutil.walk_packages(nearkin.__path__, "nearkin."):
         if not module.name.startswith(_NOT_IMPORTED) and "on_spark" not in module.name:
@@ -111,7 +110,6 @@ def serve(place: str, owner: int) -> None:
         for work in (["dedup", str(texts), "--format", "lines", "--out", f"{folder}/out", "--no-report", "-q"],):
             with contextlib.suppress(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 run(work)
-    machine_costs()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
     gc.collect()

@@ -256,7 +256,7 @@ class Case:
                 (folder / "mails" / name).write_bytes(content)
             left = replace(left, inputs=[*left.inputs, str(folder / "mails")])
         if self.is_swapped:
-            return PairInput(right, left, corpus.table, "bb", "aa")
+            return PairInput(right, left, corpus.table, "aa")
         return PairInput(left, right, corpus.table if self.has_table else None)
 
 

@@ -20,7 +20,7 @@ nearkin.pairs(["a"], ["b"], translate="left", method="window").pairs.num_rows
 nearkin.neighbours("signatures.parquet", equal="first").distance.bit_length()
 nearkin.audit("clean", measure="jaccard", threshold=0.8).missed.num_rows
 nearkin.plan(["a"], measure="containment").in_words.upper()
-nearkin.plan_pairs(10, 10, method="window", speed="this").methods.num_rows
+nearkin.plan_pairs(10, 10, method="window").methods.num_rows
 nearkin.StreamDeduplicator(normalise="none").add(("a", 1), "a text")
 SigningOptions(method="simhash-fast")
 

@@ -93,10 +93,10 @@ def reported(out) -> dict[tuple[int, int], float]:
 
 
 def searched(
-    corpus, out, *, threads: int = 1, translates: bool = True, languages=(None, None), **options: object
+    corpus, out, *, threads: int = 1, translates: bool = True, right_language: str | None = None, **options: object
 ) -> dict[tuple[int, int], float]:
     sides = ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)])
-    given = PairInput(*sides, corpus.table if translates else None, *languages)
+    given = PairInput(*sides, corpus.table if translates else None, right_language)
     chosen = PairOptions(**{"threshold": 0.15, "translate": "left"} | options)  # type: ignore[arg-type]
     pair_files(given, out, chosen, overwrite=True, report=False, resources=Resources(threads=threads))
     return reported(out)
@@ -127,8 +127,8 @@ def test_pairs_are_the_same_whichever_side_is_the_left_one(corpus, tmp_path):
     assert expected.keys() == by_definition(corpus, 0.15, translated="right").keys()  # bb has more words than aa
     swapped = mirrored(corpus)
     own_table = replace(swapped, table=turned)
-    for name, given, languages in (("same", swapped, ("bb", "aa")), ("own", own_table, (None, None))):
-        found = searched(given, tmp_path / name, languages=languages, **options)
+    for name, given, right in (("same", swapped, "aa"), ("own", own_table, None)):
+        found = searched(given, tmp_path / name, right_language=right, **options)
         assert {(i, j): cosine for (j, i), cosine in found.items()} == pytest.approx(expected, abs=1e-12)
     assert words_of(tmp_path / "same") == {
         (j, i): {(right, left) for left, right in words} for (i, j), words in words_of(tmp_path / "as-is").items()

@@ -151,18 +151,17 @@ class PlanPairsCommand(WhereOptions, PlanPairsJob):
 
 def plan_pairs(job: PlanPairsCommand) -> None:
     """Plan a search for pairs, as nearkin pairs does, by the default costs."""
-    from nearkin.planning.pairs.costs import Costs
     from nearkin.workflows.pairing import forecast
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
-    from nearkin.workflows.pairing.planning import plan_without_documents
+    from nearkin.workflows.pairing.planning import chosen
 
     options, sampled = job.part(PairOptions), None
     if job.left and job.right:
         with working(job) as bars:
             sampled = forecast.forecast(
                 PairInput.of_paths(job.left, job.right, job), options, n_documents=job.n_documents, cores=job.cores,
-                costs=Costs(), resources=Resources.of(job.threads), progress=bars,
+                resources=Resources.of(job.threads), progress=bars,
             )  # fmt: skip
         question, planned = sampled.question, sampled.plan
     else:
@@ -172,8 +171,8 @@ def plan_pairs(job: PlanPairsCommand) -> None:
             )
         if job.n_documents is None:
             raise ParameterError("--documents is required without samples: the number of documents of each corpus.")
-        question = forecast.question_without_samples(*job.n_documents, options, cores=job.cores, costs=Costs())
-        planned = plan_without_documents(question, options)
+        question = forecast.question_without_samples(*job.n_documents, options, cores=job.cores)
+        planned = chosen(question, options)
     needs = cluster_needs(question, planned.search, planned.prediction) if job.engine == "spark" else None
     summary = forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs)
     answer(job, summary, _pairs_view(question, planned, options, sampled, needs))

@@ -16,11 +16,11 @@ from nearkin.options.declared import taking, taking_two
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import PlanJob, PlanPairsJob, count_of
 from nearkin.options.pairs import PairOptions, SideOptions
-from nearkin.planning.pairs.costs import FEW_TERMS, Costs
+from nearkin.planning.pairs.costs import FEW_TERMS
 from nearkin.tabular import Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.pairing import forecast as of_pairs
-from nearkin.workflows.pairing.planning import plan_without_documents
+from nearkin.workflows.pairing.planning import chosen
 from nearkin.workflows.resources import Resources
 
 
@@ -146,9 +146,6 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
         Mean number of terms of a vector on each side, if there are no samples; default: 100.
     cores : int, default 1
         CPU cores of the machine that the plan is for.
-    speed : float or "this", default 1.0
-        Speed of that machine beside the one on which the costs were measured; "this" measures this machine, which
-        takes a second.
     threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
     bits, distance, permutations, window, ignore, ignore_numbers, table, right_language, text, id,
     left_text, right_text, left_id, right_id, file_format, encoding, on_error, max_unreadable, max_document_size,
@@ -168,22 +165,21 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
     (['window', 'vectors', 'signatures'], True)
     """
     options, progress = job.part(PairOptions), progress_of(job.progress)
-    costs = None if job.speed == "this" else Costs().scaled(job.speed)
     sampled = None
     if is_int(left) and is_int(right):
         if job.n_documents is not None or job.part(SideOptions) != SideOptions():
             raise ParameterError("Options for samples were given with two numbers of documents. Omit them.")
         terms = job.terms or (FEW_TERMS, FEW_TERMS)
         question = of_pairs.question_without_samples(
-            count_of(left), count_of(right), options, terms=terms, cores=job.cores, costs=costs
+            count_of(left), count_of(right), options, terms=terms, cores=job.cores
         )
-        planned = plan_without_documents(question, options)
+        planned = chosen(question, options)
     else:
         if job.terms is not None:
             raise ParameterError("is measured on the samples: omit it.", parameter="terms")
         sampled = of_pairs.forecast(
             sides_of(left, right, job, "plan_pairs", progress), options, n_documents=job.n_documents, cores=job.cores,
-            costs=costs, resources=Resources.of(job.threads), progress=progress,
+            resources=Resources.of(job.threads), progress=progress,
         )  # fmt: skip
         question, planned = sampled.question, sampled.plan
     manifest: Mapping[str, Any] = of_pairs.plan_as_stored(question, planned, sampled)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.options.collection import ToleranceOptions
@@ -67,14 +66,6 @@ def _two(name: str, given: Any) -> tuple[Any, Any]:
     return given[0], given[1]
 
 
-def _speed(given: Any) -> float | Literal["this"]:
-    if given == "this":
-        return "this"
-    if is_number(given) and 0 < given < math.inf:
-        return float(given)
-    raise ParameterError.of("speed", 'a number > 0, or "this"', given)
-
-
 class PlanJob(ThreadOptions, PlannedSearch, ReadingOptions):
     """Options of ``nearkin plan corpus``."""
 
@@ -95,9 +86,6 @@ class PlanPairsJob(ThreadOptions, PairOptions, SideOptions):
         panel=PYTHON, parse=_terms, help="Mean number of terms of a vector on each side, without samples; default: 100."
     )
     cores: Same[int] = CORES
-    speed: Option[float | Literal["this"], float | Literal["this"]] = option(
-        1.0, panel=PYTHON, parse=_speed, help="Speed of a core beside the one on which the costs were measured."
-    )
     progress: Progress | Callable[[str], object] | None = None
 
 

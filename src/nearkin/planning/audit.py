@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nearkin.errors import ParameterError
 from nearkin.records import F64
 
 CONFIDENCE = 0.95
@@ -77,7 +76,6 @@ def estimate_recall(
         Pairs of each sampled document; half a pair for each of two sampled ones, so that all pairs are equally likely.
     """
     true, n_reported = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
-    _check(true, n_reported, n_population, confidence)
     n_sampled, n_with_pairs = len(true), int((true > 0).sum())
     total = float(true.sum())
     low: float | None
@@ -98,16 +96,6 @@ def estimate_recall(
         confidence=confidence,
         n_effective=n_effective,
     )
-
-
-def _check(true: F64, n_reported: F64, n_population: int, confidence: float) -> None:
-    if len(true) != len(n_reported) or (n_reported < 0).any() or (n_reported > true).any():
-        rule = "as many counts as n_true, each between 0 and the corresponding n_true"
-        raise ParameterError.of("n_found", rule, n_reported.tolist()[:5])
-    if n_population < len(true):
-        raise ParameterError.of("n_population", f"at least the sample size, {len(true)}", n_population)
-    if not 0 < confidence < 1:
-        raise ParameterError.of("confidence", "a number > 0 and < 1", confidence)
 
 
 def _effective_documents(true: F64, n_reported: F64, recall: float) -> float:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.axes import Numbers, count_axis
-from nearkin.reports.plots import Plot, check_bins, column_chart, element, number, picture
+from nearkin.reports.plots import Plot, column_chart, element, number, picture
 from nearkin.reports.quantities import parameter_text
 from nearkin.reports.theme import ACCENT, INK, QUIET, SIGNAL, Colour
 from nearkin.wording import share_text
@@ -47,7 +46,6 @@ def similarity_chart(
     height: int = 260,
 ) -> str:
     """Draw the pairs by similarity and, over them, the probability of finding a pair; the threshold is marked."""
-    check_bins(bin_edges, counts)
     x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=f"{measure} similarity of the pair", n_ticks=6)
     bars = Plot(x=x, y=count_axis(counts, "pairs"), width=width, height=height, right=48 if recall else 24)
     parts = [bars.axes(), bars.intervals(bin_edges, counts)]
@@ -117,8 +115,6 @@ def binned_sizes(
     >>> [(one.label, one.n_groups) for one in binned_sizes([2, 3, 7, 8], [40, 9, 2, 1])]
     [('2', 40), ('3', 9), ('4', 0), ('5–9', 3)]
     """
-    if len(sizes) != len(counts):
-        raise ParameterError.of("counts", f"one for each of {len(sizes)} sizes", len(counts))
     rows = []
     for low, high in bins:
         if low > max(sizes, default=0):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
 
 BOTH_SIDES = 0.8
@@ -78,13 +77,6 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
     gaps : int array, shape (n_pairs, n_orders)
         Distance between the two documents of a pair in each order of both corpora.
     """
-    cosines, gaps = np.asarray(cosines, np.float64), np.asarray(gaps)
-    if gaps.ndim != 2 or len(gaps) != len(cosines) or not gaps.size:
-        raise ParameterError.of("gaps", "of shape (n_pairs, n_orders), without zeros", gaps.shape)
-    if not (np.abs(cosines) <= 1).all():
-        raise ParameterError.of("cosines", "from -1 to 1", float(cosines[np.abs(cosines) > 1][0]))
-    if n_documents < 2:
-        raise ParameterError.of("n_documents", "an int >= 2", n_documents)
     logs = np.log1p(-np.minimum(np.arccos(cosines) / np.pi, 1 - 1e-12))
     windows = np.unique(np.geomspace(1, n_documents - 1, 4 * math.ceil(math.log2(n_documents)) + 1).astype(np.int64))
     n_pairs, n_orders = gaps.shape

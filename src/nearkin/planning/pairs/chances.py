@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.errors import ParameterError
 from nearkin.records import F64, I64
 
 _DEVIATIONS = 9.0  # beyond it, a binomial distribution has less than 1e-18
@@ -108,21 +107,10 @@ class CosineSpread:
     edges: F64
     shares: F64
 
-    def __post_init__(self) -> None:
-        edges, shares = np.asarray(self.edges, np.float64), np.asarray(self.shares, np.float64)
-        if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all() or edges[0] < -1 or edges[-1] > 1 + 1e-9:
-            raise ParameterError.of("edges", "two or more ascending numbers from -1 to 1", self.edges)
-        if shares.shape != (len(edges) - 1,) or not (shares >= 0).all() or not abs(float(shares.sum()) - 1) < 1e-6:
-            raise ParameterError.of("shares", "a share >= 0 for each bin, with sum 1", self.shares)
-
     @classmethod
     def of_counts(cls, edges: F64, counts: I64 | F64) -> CosineSpread:
         """Make a histogram from counts of pairs, which may be weighted; at least one must not be 0."""
-        counted = np.asarray(counts, np.float64)
-        total = float(counted.sum())
-        if not total > 0:
-            raise ParameterError.of("counts", "above 0 in some bin", counts)
-        return cls(np.asarray(edges, np.float64), counted / total)
+        return cls(edges, counts / counts.sum())
 
     @classmethod
     def default(cls, threshold: float) -> CosineSpread:

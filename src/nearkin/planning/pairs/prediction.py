@@ -10,11 +10,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from nearkin.errors import ParameterError, check_int, is_int
+from nearkin.errors import ParameterError, is_int
 from nearkin.nouns import counted
 from nearkin.planning.pairs.calibration import Prefix
 from nearkin.planning.pairs.chances import Chances, CosineSpread
-from nearkin.planning.pairs.costs import FEW_TERMS, Costs, filled_words
+from nearkin.planning.pairs.costs import COSTS, FEW_TERMS, filled_words
 from nearkin.records import F64, I64
 
 Method = Literal["vectors", "signatures", "window"]
@@ -104,19 +104,9 @@ class Question:
     left_terms: float = FEW_TERMS
     right_terms: float = FEW_TERMS
     spread: CosineSpread = None  # type: ignore[assignment]  # it is filled in from the threshold
-    costs: Costs = field(default_factory=Costs.default)
     prefix: Prefix = field(default_factory=Prefix)
 
     def __post_init__(self) -> None:
-        for name in ("n_left", "n_right", "cores"):
-            value = getattr(self, name)
-            check_int(name, value, 1)
-        for name in ("threshold", "recall"):
-            if not 0 < (value := getattr(self, name)) <= 1:
-                raise ParameterError.of(name, "above 0 and at most 1", value)
-        for name in ("left_terms", "right_terms"):
-            if not 0 <= (value := getattr(self, name)) < 1e12:
-                raise ParameterError.of(name, "a number >= 0", value)
         if self.spread is None:
             object.__setattr__(self, "spread", CosineSpread.default(self.threshold))
 
@@ -188,17 +178,16 @@ class Prediction:
 
 def predict(search: PairSearch, question: Question) -> Prediction:
     """Predict the recall and the cost of a search."""
-    costs = question.costs
     if search.method == "vectors":
-        pair_ns = costs.vectors_ns(question.left_terms, question.right_terms)
+        pair_ns = COSTS.vectors_ns(question.left_terms, question.right_terms)
         return _told(search, question, (1.0, 1.0, 1.0), float(question.n_pairs), pair_ns)
     chances = question.chances(search.bits)
     near = slice(0, search.distance + 1)
     if search.method == "signatures":
         recall = min(1.0, float(chances.sought[near].sum()))
         n_candidates = question.n_pairs * float(chances.every[near].sum())
-        pair_ns = costs.comparison_ns(search.bits, question.n_right)
-        near_ns = n_candidates * costs.candidate_ns(question.right_terms)
+        pair_ns = COSTS.comparison_ns(search.bits, question.n_right)
+        near_ns = n_candidates * COSTS.candidate_ns(question.right_terms)
         n_compared = float(question.n_pairs)
         return _told(
             search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, n_candidates, near_ns
@@ -208,7 +197,7 @@ def predict(search: PairSearch, question: Question) -> Prediction:
     high, recall, low = (min(1.0, float(share)) for share in chances_of_search @ chances.sought[near])
     n_candidates = question.n_pairs * float(chances_of_search[1] @ chances.every[near])
     in_windows = question.n_in_windows(search.window)
-    pair_ns = float(costs.window_ns(search.bits, question.n_right, in_windows / question.n_left))
+    pair_ns = float(COSTS.window_ns(search.bits, question.n_right, in_windows / question.n_left))
     in_one = np.exp(chances.log_agreement(lengths[1:2]))[0, near] @ chances.every[near]
     n_hits = question.n_pairs * search.permutations * float(in_one)
     near_ns = float(_checking_ns(question, np.asarray(n_candidates), np.asarray(n_hits)))
@@ -218,17 +207,17 @@ def predict(search: PairSearch, question: Question) -> Prediction:
 
 def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_candidates: F64, n_hits: F64) -> F64:
     """Return the cost of many windows and numbers of orders on one core, without signing, to choose among them."""
-    costs, n = question.costs, question.n_documents
+    n = question.n_documents
     in_windows = question.n_in_windows(windows)
-    pair_ns = costs.window_ns(n_bits, question.n_right, in_windows / question.n_left)
-    of_order = n * costs.sorting_ns(n_bits, n) + in_windows * pair_ns
+    pair_ns = COSTS.window_ns(n_bits, question.n_right, in_windows / question.n_left)
+    of_order = n * COSTS.sorting_ns(n_bits, n) + in_windows * pair_ns
     return np.asarray(orders * of_order + _checking_ns(question, n_candidates, n_hits), np.float64)
 
 
 def _checking_ns(question: Question, n_candidates: F64, n_hits: F64) -> F64:
     n_computed = np.where(n_candidates > HELD, n_hits, n_candidates)
-    of_terms = question.costs.candidate_term * question.right_terms
-    return np.asarray(n_hits * question.costs.candidate + n_computed * of_terms, np.float64)
+    of_terms = COSTS.candidate_term * question.right_terms
+    return np.asarray(n_hits * COSTS.candidate + n_computed * of_terms, np.float64)
 
 
 def _told(
@@ -241,10 +230,10 @@ def _told(
     n_hits: float = 0.0,
     near_ns: float = 0.0,
 ) -> Prediction:
-    costs, low, recall, high = question.costs, *recalls
-    sorting_ns = search.permutations * question.n_documents * costs.sorting_ns(search.bits, question.n_documents)
+    low, recall, high = recalls
+    sorting_ns = search.permutations * question.n_documents * COSTS.sorting_ns(search.bits, question.n_documents)
     n_terms = question.n_left * question.left_terms + question.n_right * question.right_terms
-    signing_s = 1e-9 * costs.signing_ns(search.bits, n_terms)
+    signing_s = 1e-9 * COSTS.signing_ns(search.bits, n_terms)
     sorting_s, comparing_s, checking_s = 1e-9 * sorting_ns, 1e-9 * n_comparisons * pair_ns, 1e-9 * near_ns
     in_comparisons = sorting_ns / pair_ns if pair_ns else 0.0
     return Prediction(

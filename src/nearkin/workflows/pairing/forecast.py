@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from nearkin.options.pairs import PairOptions
-from nearkin.planning.pairs.costs import FEW_TERMS, Costs, measured_costs
+from nearkin.planning.pairs.costs import COSTS, FEW_TERMS
 from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Prediction, Question
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
-from nearkin.workflows.pairing.planning import answer_by_sample, costs_here, question_of
+from nearkin.workflows.pairing.planning import answer_by_sample, question_of
 from nearkin.workflows.resources import Resources
 
 
@@ -21,7 +21,6 @@ def forecast(
     *,
     n_documents: tuple[int, int] | None,
     cores: int,
-    costs: Costs | None,
     resources: Resources,
     progress: Progress | None = None,
 ) -> PairForecast:
@@ -45,9 +44,8 @@ def forecast(
         n_left, n_right = n_documents or (None, None)
         question = question_of(vectors, options, cores=cores, n_left=n_left, n_right=n_right)
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
-        costs = costs or costs_here(answer.sampled)
-        plan = answer.told(costs, is_capped=(question.n_left, question.n_right) == (left.n_vectors, right.n_vectors))
-    question, sampled = replace(answer.question, costs=costs), answer.sampled
+        is_whole = (question.n_left, question.n_right) == (left.n_vectors, right.n_vectors)
+        plan, question, sampled = answer.capped() if is_whole else answer.plan, answer.question, answer.sampled
     return PairForecast(
         question=question,
         plan=plan,
@@ -65,9 +63,8 @@ def question_without_samples(
     *,
     terms: tuple[float, float] = (FEW_TERMS, FEW_TERMS),
     cores: int = 1,
-    costs: Costs | None = None,
 ) -> Question:
-    """Return the question to the planner if there are only numbers; without ``costs`` they are measured here."""
+    """Return the question to the planner if there are only numbers."""
     left_terms, right_terms = terms
     return Question(
         n_left=n_left,
@@ -77,7 +74,6 @@ def question_without_samples(
         cores=cores,
         left_terms=left_terms,
         right_terms=right_terms,
-        costs=costs or measured_costs(left_terms=left_terms, right_terms=right_terms),
     )
 
 
@@ -98,7 +94,7 @@ def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | No
         "is_exact_search_quick": planned.is_quick,
         "chosen": of(planned.search, planned.prediction),
         "alternatives": [of(*alternative) for alternative in planned.alternatives],
-        "costs_ns": asdict(question.costs),
+        "costs_ns": asdict(COSTS),
         "sample": None
         if sampled is None
         else {

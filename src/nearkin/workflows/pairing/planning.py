@@ -1,11 +1,7 @@
-"""Choice of the search method for pairs: by a sample, the model, and the costs of steps on a machine.
-
-The results must not depend on the machine: costs measured here only predict the time.
-"""
+"""Choice of the search method for pairs, by a sample and the model."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -18,7 +14,6 @@ from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.assurance import SamplePairs, assured
 from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.chances import CosineSpread
-from nearkin.planning.pairs.costs import Costs, machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import F64, I64, U64, BitSignatures, WeightedVectors
 from nearkin.reports.quantities import about_text, recall_text, share_percent_text, time_text
@@ -52,10 +47,8 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     else:
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
         why = "the fastest method that reaches the recall on a sample of the documents"
-        with meter.stage("plan", 0, "steps"):
-            plan = answer.told(costs_here(answer.sampled))
         record = _record(
-            plan, why if options.method == "auto" else "--method was given", answer.sampled, options.recall
+            answer.capped(), why if options.method == "auto" else "--method was given", answer.sampled, options.recall
         )
     _say(record, options, meter)
     return record
@@ -81,7 +74,7 @@ class Answer:
     Parameters
     ----------
     question
-        With the spread of the sample's cosines, and the default costs.
+        With the spread of the sample's cosines.
     plan
         Its prediction has the recall measured on the sample; see `planning.pairs.assurance`.
     clustering
@@ -93,16 +86,10 @@ class Answer:
     sampled: Sampled
     clustering: Clustering | None
 
-    def told(self, costs: Costs, *, is_capped: bool = True) -> Plan:
-        """Return the plan with the costs of a machine; ``is_capped`` limits windows to what the sample supports."""
-        plan = self.plan.told(replace(self.question, costs=costs))
-        measured = self.plan.prediction
-        names = ("recall_low", "recall", "recall_high", "n_pairs")
-        prediction = replace(plan.prediction, **{name: getattr(measured, name) for name in names})
-        plan = replace(plan, prediction=prediction)
-        if not is_capped:
-            return plan
-        alternatives = tuple((way, _capped(way, told, self.clustering)) for way, told in plan.alternatives)
+    def capped(self) -> Plan:
+        """Return the plan with windows limited to what the sample supports."""
+        plan = self.plan
+        alternatives = tuple((way, _capped(way, predicted, self.clustering)) for way, predicted in plan.alternatives)
         if plan.search.permutations > MAX_ORDERS:  # fewer were measured
             plan = replace(plan, prediction=_capped(plan.search, plan.prediction, self.clustering))
         return replace(plan, alternatives=alternatives)
@@ -113,17 +100,17 @@ def answer_by_sample(
 ) -> Answer:
     """Compare some documents with all on the other side, and choose by the result."""
     sampled = sample(vectors, options.threshold, seed=options.seed, resources=resources, meter=meter)
-    question = replace(question, spread=sampled.spread, costs=Costs.default())
+    question = replace(question, spread=sampled.spread)
     clustering: Clustering | None = None
     measured = MeasuredSample(vectors, sampled, options.seed, resources=resources, meter=meter)
     target = options.recall
     for _ in range(_MAX_TRIES):
-        plan = _choose(replace(question, recall=target), options)
+        plan = chosen(replace(question, recall=target), options)
         search = plan.search
         if search.method == "window" and clustering is None and len(sampled.keys) >= MIN_PAIRS:
             clustering = calibrate(measured.signed(search.bits), sampled, options.seed, meter=meter)
             question = replace(question, prefix=clustering.prefix)
-            plan = _choose(replace(question, recall=target), options)
+            plan = chosen(replace(question, recall=target), options)
             search = plan.search
         if search.method == "vectors" or not len(sampled.keys):
             break
@@ -134,17 +121,6 @@ def answer_by_sample(
         target = min(_MAX_TARGET, 1 - (1 - target) * max(0.5, 0.99 * (1 - options.recall) / (1 - low)))
     plan = replace(plan, reaches=plan.prediction.recall_low >= options.recall)
     return Answer(question, plan, sampled, clustering)
-
-
-def plan_without_documents(question: Question, options: PairOptions) -> Plan:
-    """Choose by the model with the default costs, and predict with those of the question."""
-    return _choose(replace(question, costs=Costs.default()), options).told(question)
-
-
-def costs_here(sampled: Sampled) -> Costs:
-    """Return the costs of steps on this machine; those of vectors come from the sample."""
-    costs = machine_costs()
-    return replace(costs, candidate=sampled.candidate_ns + 2 * costs.candidate, vectors=sampled.pair_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +187,8 @@ def question_of(
     )
 
 
-def _choose(question: Question, options: PairOptions) -> Plan:
+def chosen(question: Question, options: PairOptions) -> Plan:
+    """Choose by the model; options that are set are not chosen."""
     method = None if options.method == "auto" else options.method
     return choose(question, method=method, **options.fixed)
 
@@ -238,7 +215,6 @@ def _rounded(prediction: Prediction) -> Prediction:
 _SAMPLE = 2000
 _MAX_SAMPLE_PAIRS = 400_000_000
 _BINS = 100
-_TIMED = 20_000
 _DRAWS = 400  # keeps the draw apart from other uses of the seed
 
 
@@ -250,16 +226,12 @@ class Sampled:
     ----------
     keys : uint64 array, shape (n_pairs,)
         Pairs at the threshold, ascending: the left row in the upper 32 bits, the right one in the lower.
-    pair_ns, candidate_ns
-        Processor time to compare a pair by the inverted index, and to compute the cosine of a candidate.
     """
 
     n_documents: int
     spread: CosineSpread
     keys: U64
     cosines: F64
-    pair_ns: float
-    candidate_ns: float
 
 
 def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: Resources, meter: Meter) -> Sampled:
@@ -286,15 +258,7 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    pair_ns, candidate_ns = _costs_of(vectors, left_sample, rows, threshold)
-    return Sampled(
-        n_documents=n,
-        spread=spread,
-        keys=keys[is_near],
-        cosines=cosines[is_near],
-        pair_ns=pair_ns,
-        candidate_ns=candidate_ns,
-    )
+    return Sampled(n_documents=n, spread=spread, keys=keys[is_near], cosines=cosines[is_near])
 
 
 def _look(vectors: PairVectors, left_sample: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
@@ -302,20 +266,6 @@ def _look(vectors: PairVectors, left_sample: Sparse, first: int, threshold: floa
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
     counts = spread_in_block(left_sample, (0, n), block, n_bins=_BINS)
     return counts, near_in_block(left_sample, (0, n), block, least=min_sum(threshold))
-
-
-def _costs_of(vectors: PairVectors, left_sample: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
-    right = vectors.right
-    end = min(BLOCK, len(right))
-    block = block_by_terms(right.sparse, 0, end, vectors.n_terms)
-    began = time.process_time()
-    near_in_block(left_sample, (0, len(rows)), block, least=threshold)
-    pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
-    chance = np.random.default_rng(0)
-    left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)
-    began = time.process_time()
-    cosines_of(vectors, keys_of(left, others), 1)
-    return pair_ns, 1e9 * (time.process_time() - began) / _TIMED
 
 
 _MAX_CLUSTERED = 400_000
