@@ -37,17 +37,21 @@ class ProcessBeside:
         Raises
         ------
         UnavailableCollectionError
-            The process was killed, by whatever.
+            The process was killed, by whatever, and so was the next one, which began the work again.
         """
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        try:
-            self._link.send((self._open, work))
-            found, error = self._link.recv()
-        except (EOFError, OSError):
-            raise UnavailableCollectionError(
-                f"The process that compares long texts ended ({self._end()}), perhaps for lack of memory. Try again."
-            ) from None
+        for is_again in (False, True):
+            if self._process is None or self._process.poll() is not None:
+                self._start()
+            try:
+                self._link.send((self._open, work))
+                found, error = self._link.recv()
+                break
+            except (EOFError, OSError):
+                ended = self._end()
+                if is_again or self._is_closed:
+                    raise UnavailableCollectionError(
+                        f"The process that compares long texts ended ({ended}), perhaps for lack of memory. Try again."
+                    ) from None
         if error is not None:
             raise error
         result: Found = found

@@ -26,6 +26,13 @@ def die(_: OpenedCollection) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_once(_: OpenedCollection, mark: Path) -> int:
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
 def work_for_long(_: OpenedCollection) -> None:
     time.sleep(600)
 
@@ -45,10 +52,12 @@ def test_it_answers_fails_and_begins_again(tmp_path: Path) -> None:
         with pytest.raises(UnknownDocumentError):
             beside.compute(partial(compare, a="a", b="b"))
         assert beside.compute(process_id) == process
+        other = beside.compute(partial(die_once, mark=tmp_path / "dead"))
+        assert other not in (process, os.getpid())
         with pytest.raises(UnavailableCollectionError):
             beside.compute(die)
         again = beside.compute(process_id)
-        assert again not in (process, os.getpid())
+        assert again not in (process, other, os.getpid())
         beside.close()
         assert not is_running(again)
 
