@@ -19,7 +19,9 @@ import nearkin
 from generator.office_files import mail
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.batches import hold
+from nearkin.collection.decisions.deciding import tag
 from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.tolerance import Tolerance
 from places import SomePlace, refused_before_any_database
 from review_client import DOCUMENTS, LEASE, Visit
 
@@ -142,6 +144,16 @@ def test_a_call_that_was_changed_meanwhile_is_refused(script: Script) -> None:
     seen = script.read("/documents/lease")["last_activity"]
     assert seen == changed["number"]
     assert script.call("POST", "/tags", json={**body, "tag_value": "no", "seen": seen}).json()["n_changed"] == 1
+
+
+def test_a_call_that_agrees_with_that_of_another_person_is_logged_once(script: Script) -> None:
+    store, ben = script.service.collection.opened.store, ChangeRequest(by="ben", may_resolve=False)
+    tag(store, ["lease"], "privileged", "no", group=None, tolerance=Tolerance.of(), options=ben)
+    body = {"field": "privileged", "tag_value": "no", "ids": ["lease"]}
+    assert [script.call("POST", "/tags", json=body).json()["n_changed"] for _ in range(2)] == [1, 0]
+    assert [(one["by"], one["data"]["value"]) for one in script.read("/log", of="lease")["activities"]] == [
+        ("ada", "no"), ("ben", "no"),
+    ]  # fmt: skip
 
 
 def test_tags_are_tried_set_and_logged(script: Script) -> None:

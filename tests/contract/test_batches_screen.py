@@ -82,8 +82,7 @@ def test_a_value_of_another_person_is_kept_beside_the_first_until_an_admin_choos
     assert team.code("ben", "d0", "yes", "no").status_code == 303
     assert team.code("eva", "d0", "no", "counsel").status_code == 303
     assert team.tags("d0") == {"responsive": "yes", "privileged": "no"}
-    assert team.code("kim", "d0", "yes", "").status_code == 409
-    assert team.by("kim").post("/tags", id="d0", tag="privileged=maybe").status_code == 409
+    assert team.code("kim", "d0", "yes", "no").status_code == 303  # agrees with ben
     found = team.by("ada", "admin").get("/conflicts.json").json()["two_values"]
     assert [(one["field"], one["first"]["value"], one["second"]["value"]) for one in found] == [
         ("privileged", "no", "counsel"),
@@ -101,6 +100,21 @@ def test_a_value_of_another_person_is_kept_beside_the_first_until_an_admin_choos
     for tag in ("privileged=counsel", "responsive=yes"):
         assert team.by("ada", "admin").post("/tags", id="d0", tag=tag).status_code == 303
     assert team.tags("d0") == {"responsive": "yes", "privileged": "counsel", "reason": "memo"}
+    assert team.by("ada", "admin").get("/conflicts.json").json()["two_values"] == []
+
+
+def test_a_call_that_agrees_is_in_the_log_and_becomes_a_conflict_if_the_first_is_reversed(team: Team) -> None:
+    for name, value in (("ben", "no"), ("eva", "no"), ("eva", "no")):
+        assert team.code(name, "d0", "yes", value).status_code == 303
+    log = team.by("ada", "admin").get("/log.json", of="d0").json()["activities"]
+    assert [(one["by"], one["data"]["values"]["privileged"]) for one in log] == [("eva", "no"), ("ben", "no")]
+    assert team.by("ada", "admin").get("/conflicts.json").json()["two_values"] == []
+    assert team.code("ben", "d0", "yes", "counsel").status_code == 303
+    (two,) = team.by("ada", "admin").get("/conflicts.json").json()["two_values"]
+    assert [(two[one]["by"], two[one]["value"]) for one in ("first", "second")] == [("ben", "counsel"), ("eva", "no")]
+    checked = re.findall(r'name="v1" value="(\w+)"[^>]* checked', team.by("eva").get("/code", at="d0").text)
+    assert checked == ["no"]
+    assert team.by("ada", "admin").post("/tags", id="d0", tag="privileged=counsel").status_code == 303
     assert team.by("ada", "admin").get("/conflicts.json").json()["two_values"] == []
 
 
@@ -133,7 +147,7 @@ def test_a_second_look_shows_no_values_and_gives_a_rate(team: Team) -> None:
     assert team.by("ben").post("/batches/hold", batch="second look=1").status_code == 409
     (two,) = team.by("ada", "admin").get("/conflicts.json").json()["two_values"]
     assert (two["doc_id"], two["first"]["by"], two["second"]["by"]) == ("d4", "ben", "eva")
-    assert ada.post("/tags", id=[f"d{i}" for i in range(5)], tag="responsive=yes", expected=1).status_code == 303
+    assert ada.post("/tags", id=[f"d{i}" for i in range(5)], tag="responsive=yes", expected=6).status_code == 303
     assert team.code("ben", "other", "yes").status_code == 303
     assert team.by("ada", "admin").post("/batches/second-look", of="ben", size=5).status_code == 303
     team.by("eva").post("/batches/hold", batch="second look=2", is_out="1")

@@ -127,11 +127,22 @@ def test_copies_get_values_after_a_preview_and_keep_privilege(visit: Visit) -> N
     collection.code(["copy"], {"responsive": ["no"], "privileged": ["counsel"]}, by="ben")
     preview = save(visit, "d1", v0="yes", v1="no", alike="copies")
     assert preview.status_code == 200
+    assert "left for a reader" not in preview.text  # the copy has a value
     assert dict(collection.details("d1").tags) == {}
     agreed = preview.text.partition('name="agreed" value="')[2].partition('"')[0]
     stored = save(visit, "d1", v0="yes", v1="no", alike="copies", expected=3, agreed=agreed)
     assert stored.status_code == 303
     assert dict(collection.details("d1").tags) == {"responsive": "yes", "privileged": "no"}
+    assert dict(collection.details("copy").tags) == {"responsive": "yes", "privileged": "counsel"}
+
+
+def test_copies_that_nobody_read_are_left_for_a_reader(visit: Visit) -> None:
+    collection = visit.service.collection
+    assert "1 document is left for a reader" in save(visit, "d1", v0="yes", v1="no", alike="copies").text
+    assert save(visit, "d1", v0="yes", v1="no", alike="copies", expected=3).status_code == 303
+    assert dict(collection.details("copy").tags) == {"responsive": "yes"}
+    assert dict(collection.log()[-1].data) == {"values": {"responsive": "yes", "privileged": "no"}, "n_left": 1}
+    assert save(visit, "d1", v0="yes", v1="counsel", alike="copies", expected=2).status_code == 303
     assert dict(collection.details("copy").tags) == {"responsive": "yes", "privileged": "counsel"}
 
 

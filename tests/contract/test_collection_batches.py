@@ -21,7 +21,7 @@ from nearkin.collection.decisions.batches import (
 )
 from nearkin.collection.decisions.coding import code
 from nearkin.collection.decisions.deciding import tag, undo
-from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.decisions.log import ActivityResult, ChangeRequest, SettingChange
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
@@ -150,11 +150,12 @@ def test_values_of_two_people_stay_until_somebody_chooses(matter: Collection) ->
     call("eva", None)
     assert values(matter) == [("d00", "privileged", "no", "", "eva")]
     matter.undo(matter.log()[-1].number, by="eva")
-    with pytest.raises(RefusedError):
-        call("kim", None)
-    call("kim", "counsel")  # agrees with one of both: nothing new
-    assert values(matter) == [("d00", "privileged", "no", "counsel", "eva")]
-    call("ben", "counsel")  # both agree
+    eva = ("d00", "privileged", "no", "counsel", "eva")
+    call("kim", None)  # a third value
+    assert values(matter) == [eva, ("d00", "privileged", "no", "", "kim")]
+    call("kim", "counsel")  # agrees with one of both
+    assert values(matter) == [eva, ("d00", "privileged", "no", "counsel", "kim")]
+    call("ben", "counsel")  # all agree
     assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "counsel")
     call("eva", "no")
     matter.tag(["d00"], "privileged", "no", by="ada")
@@ -162,6 +163,69 @@ def test_values_of_two_people_stay_until_somebody_chooses(matter: Collection) ->
     call("eva", "counsel")
     matter.tag(["d00"], "privileged", "no", by="ada")  # the first value is chosen
     assert values(matter) == []
+
+
+def test_a_call_that_agrees_is_logged_and_nobody_else_takes_it_back(matter: Collection) -> None:
+    store = matter.opened.store
+
+    def call(name: str, value: str) -> ActivityResult:
+        options = ChangeRequest(by=name, may_resolve=name == "ada")
+        return code(store, ["d00"], {"responsive": ["yes"], "privileged": [value]}, options=options)
+
+    def authors() -> list[tuple[str | None, str]]:
+        with store.reading() as connection:
+            return [(two.first and two.first.by, two.second.by) for two in two_values(connection)]
+
+    first = call("ben", "no").number or 0
+    agreed = call("eva", "no")
+    assert agreed.changes == (
+        SettingChange("second", "d00", "responsive=eva", None, "yes"),
+        SettingChange("second", "d00", "privileged=eva", None, "no"),
+    )
+    assert (agreed.n_unchanged, values(matter)) == (1, [])
+    logged = matter.log(of="d00")[-1]
+    assert (logged.by, logged.data, logged.changes) == (
+        "eva", {"values": {"responsive": "yes", "privileged": "no"}}, agreed.changes,
+    )  # fmt: skip
+    assert [call(name, "no").number for name in ("ben", "eva")] == [None, None]  # once is enough
+    call("kim", "no")
+    flipped = call("ben", "counsel").number or 0
+    by_both = [("d00", "privileged", "counsel", "no", "eva"), ("d00", "privileged", "counsel", "no", "kim")]
+    assert (values(matter), matter.details("d00").tags["privileged"]) == (by_both, "counsel")
+    call("kim", "counsel")  # takes back her own call alone
+    assert values(matter) == by_both[:1]
+    matter.undo(flipped, by="ben")
+    assert (values(matter), matter.details("d00").tags["privileged"]) == (
+        [("d00", "privileged", "no", "counsel", "kim")], "no",
+    )  # fmt: skip
+    undone = matter.undo(first, by="ben").number or 0
+    assert dict(matter.details("d00").tags) == {"responsive": "yes", "privileged": "no"}  # eva's
+    assert authors() == [("eva", "kim")]
+    matter.undo(undone, by="ben")
+    assert authors() == [("ben", "kim")]
+    call("ada", "no")  # as the panel has it: nothing is resolved, and her call stays
+    assert authors() == [("ben", "kim")]
+    call("ben", "counsel")
+    assert authors() == [("ben", "ada"), ("ben", "eva")]
+    matter.tag(["d00"], "privileged", "no", by="ada")
+    assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "no")
+    call("ben", "counsel")
+    assert (authors(), matter.details("d00").tags["privileged"]) == ([("ada", "ben")], "no")
+
+
+def test_a_bare_tag_that_two_people_set_is_no_value_that_was_taken_away(matter: Collection) -> None:
+    store, ben = matter.opened.store, ChangeRequest(by="ben", may_resolve=False)
+    first = set_tag(store, ["d00"], "hot", "", ben)
+    set_tag(store, ["d00"], "hot", "", EVA)
+    assert values(matter) == []
+    matter.undo(set_tag(store, ["d00"], "hot", None, ben), by="ben")
+    taken = set_tag(store, ["d00"], "hot", None, EVA)
+    assert values(matter) == [("d00", "hot", "hot", "", "eva")]
+    matter.undo(taken, by="eva")
+    matter.undo(first, by="ben")
+    assert (values(matter), dict(matter.details("d00").tags)) == ([], {"hot": ""})
+    set_tag(store, ["d00"], "hot", None, ben)
+    assert values(matter) == [("d00", "hot", "hot", "", "ben")]
 
 
 def test_a_second_look_is_blind_seeded_and_has_an_interval(matter: Collection) -> None:
@@ -287,11 +351,13 @@ def test_only_what_an_admin_changes_is_resolved_and_an_undo_keeps_authors(matter
     assert values(matter) == both
     back = matter.undo(first, by="ben").number or 0
     assert (values(matter), dict(matter.details("d00").tags)) == (
-        [], {"responsive": "no", "privileged": "counsel", "reason": "memo"},
-    )  # fmt: skip
+        [("d00", "privileged", "counsel", "no", "ada"), ("d00", "responsive", "no", "yes", "ada")],
+        {"responsive": "no", "privileged": "counsel", "reason": "memo"},
+    )
     call("kim", "no", "no", "memo")
     with store.reading() as connection:
-        assert [(one.first and one.first.by, one.second.by) for one in two_values(connection)] == [("eva", "kim")]
+        found = [(one.field, one.first and one.first.by, one.second.by) for one in two_values(connection)]
+    assert found == [("privileged", "eva", "ada"), ("privileged", "eva", "kim"), ("responsive", "eva", "ada")]
     matter.undo(matter.log()[-1].number, by="kim")
     matter.undo(back, by="ben")
     assert values(matter) == both

@@ -118,12 +118,14 @@ def test_a_call_from_an_old_page_is_refused_with_who_changed_what(matter: Collec
 def test_documents_alike_keep_what_is_sensitive_and_what_was_not_chosen(matter: Collection) -> None:
     matter.code(["d1"], {"responsive": ["no"], "privileged": ["counsel"], "reason": ["memo"]}, by="ada")
     chosen = {"responsive": ["yes"], "privileged": ["no"]}
-    code(
-        matter.opened.store, ["d0", "d1", "d2"], chosen, alike=frozenset(("d1", "d2")), options=ChangeRequest(by="ben")
-    )
+    store, alike, ben = matter.opened.store, frozenset(("d1", "d2")), ChangeRequest(by="ben")
+    done = code(store, ["d0", "d1", "d2"], chosen, alike=alike, options=ben)
     assert tags_of(matter, "d0") == {"responsive": "yes", "privileged": "no"}
     assert tags_of(matter, "d1") == {"responsive": "yes", "privileged": "counsel", "reason": "memo"}
-    assert tags_of(matter, "d2") == {"responsive": "yes", "privileged": "no"}
+    assert tags_of(matter, "d2") == {"responsive": "yes"}  # nobody has read it
+    assert done.data["n_left"] == 1
+    done = code(store, ["d0", "d1", "d2"], chosen | {"privileged": ["counsel"]}, alike=alike, options=ben)
+    assert ("n_left" in done.data, tags_of(matter, "d2")["privileged"]) == (False, "counsel")
 
 
 def test_done_are_documents_with_all_required_fields(matter: Collection) -> None:

@@ -110,7 +110,7 @@ def test_names_that_cannot_be_stored_are_refused(collection, field, value, by) -
 def test_values_of_documents_are_one_activity(collection) -> None:
     told = collection.tag_values({"d0": "2024-01-31", "d1": "2024-06-30", "d2": "2024-01-31"}, "date", by="ada")
     assert (told.number, len(told.changes), dict(told.data)) == (1, 3, {"field": "date", "n_values": 2})
-    assert collection.tag_values({"d0": "2024-01-31"}, "date").number is None
+    assert collection.tag_values({"d0": "2024-01-31"}, "date", by="ada").number is None
     assert collection.tag_values({"d0": "x", "d1": "y"}, "date", max_changes=1).is_dry_run
     with pytest.raises(UnknownDocumentError, match="'nope'"):
         collection.tag_values({"d0": "x", "nope": "y"}, "date")
@@ -165,14 +165,14 @@ def test_a_decision_on_a_state_that_changed_is_refused(collection) -> None:
         collection.untag(["d0"], "privileged", seen=seen)
     assert collection.tag(["d1"], "privileged", "maybe", seen=seen).number == 4
     assert collection.tag(["d0"], "privileged", "yes", seen=seen).n_unchanged == 1  # the same call
-    assert collection.tag(["d0"], "privileged", "no", seen=2).number == 5
+    assert collection.tag(["d0"], "privileged", "no", seen=2).number == 6
 
     collection.decide(principal="d2", by="bo")
     for decision in ({"principal": "d3"}, {"same_group": ("d2", "x")}, {"split_off": ("d2", "d0")}):
         with pytest.raises(ChangedMeanwhileError):
-            collection.decide(**decision, seen=5)
-    assert collection.decide(split_off=("d4", "d2"), seen=5).number == 7  # another member
-    assert collection.decide(principal="d3", seen=7).number == 8
+            collection.decide(**decision, seen=6)
+    assert collection.decide(split_off=("d4", "d2"), seen=6).number == 8  # another member
+    assert collection.decide(principal="d3", seen=8).number == 9
     for wrong in (-1, True, "5"):
         with pytest.raises(ParameterError):
             collection.tag(["d0"], "hot", seen=wrong)

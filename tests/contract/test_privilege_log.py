@@ -103,6 +103,11 @@ def test_only_privilege_counts_and_values_of_two_people_are_disputed(place: Some
         assert [(one["id"], one["privilege"], one["disputed"]) for one in found] == [
             ("d0", "yes", None), ("d2", "no", "yes"), ("d3", "yes", "no"), ("d4", "yes", "none"),
         ]  # fmt: skip
+        for name, value in (("eva", "yes"), ("ben", "no")):  # ben takes back what eva agreed with
+            by = ChangeRequest(by=name, may_resolve=False)
+            tag(matter.opened.store, ["d0"], "privileged", value, group=None, tolerance=Tolerance.of(), options=by)
+            (row,) = [one for one in privilege_log(matter).to_pylist() if one["id"] == "d0"]
+            assert (row["privilege"], row["disputed"]) == (value, "yes" if value == "no" else None)
         assert privilege_log(matter, "issues=price")["id"].to_pylist() == [f"d{i}" for i in range(6)]
         assert privilege_log(matter, "issues=delivery")["id"].to_pylist() == [f"d{i}" for i in range(1, 6)]
 

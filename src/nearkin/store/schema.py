@@ -240,7 +240,7 @@ changes = sa.Table(
     _key("number", _NUMBER, "From 0 in the activity."),
     _value("kind", sa.Text, "What changed, such as tag or same-group."),
     _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
-    _value("other", sa.Text, "Field, id of another document, or group."),
+    _value("other", sa.Text, "Field, FIELD=PERSON of a second value, id of another document, or group."),
     sa.Column("was", sa.Text, comment="Value before; null: none."),
     sa.Column("now", sa.Text, comment="Value after; null: none."),
     _value("is_current", sa.Boolean, "Whether the value after is set, and counts now."),

@@ -99,7 +99,7 @@ def make_batches(
             raise ParameterError.of("name", f"none of {', '.join(sorted(names))}", name)
         contents = current_contents(connection, wanted)
         refuse_unknown(connection, wanted, contents)
-        here = set_values(connection, log.TAG, wanted, [name])
+        here = set_values(connection, wanted, [name])
         new = [doc_id for doc_id in wanted if (doc_id, name) not in here]
         parts = list(_filled(_units(connection, new, contents, keep, tolerance or Tolerance.of()), size))
         return _stored(connection, name, parts, {}, len(wanted) - len(new), options)
@@ -317,7 +317,7 @@ def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.C
         calls = select(_tags.doc_id).distinct().join_from(schema.tags, schema.activity, _acts.number == _tags.activity)
         doc_ids = sorted(connection.execute(calls.where(is_call)).scalars())
         current = current_contents(connection, doc_ids)
-        drawn = set_values(connection, log.TAG, doc_ids, [log.LOOKS])
+        drawn = set_values(connection, doc_ids, [log.LOOKS])
         left = [doc_id for doc_id in doc_ids if doc_id in current and (doc_id, log.LOOKS) not in drawn]
         if not left:
             raise ParameterError.of("of", "a person who coded documents that are in no second look", of)
@@ -334,16 +334,15 @@ def code_again(
             raise ParameterError.of("id", f"a document of the second look {number}", doc_id)
         stored = layout_of(connection).fields
         layout = CodingLayout(tuple(field for field in stored if field.kind != "text"))
-        firsts = set_values(connection, log.TAG, [doc_id], [field.name for field in stored])
+        firsts = set_values(connection, [doc_id], [field.name for field in stored])
         if options.by in {first.by for first in firsts.values()}:
             raise RefusedError(409, f"{doc_id} has calls of your own: somebody else has to code it again.")
         texts = {field.name for field in stored if field.kind == "text"}
         values = chosen_values(layout, {field: given for field, given in chosen.items() if field not in texts}, {})
         was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
         overturned = "; ".join(field for field, value in values.items() if value != was[field])
-        changes = judged(
-            connection, {(doc_id, field): value for field, value in values.items()}, options, is_blind=True
-        )
+        wanted = {(doc_id, field): value for field, value in values.items()}
+        changes, _ = judged(connection, wanted, options, is_blind=True)
         before = looked(connection, number).get(doc_id)
         if before != overturned:
             changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))

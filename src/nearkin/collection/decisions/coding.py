@@ -27,6 +27,8 @@ FieldKind = Literal["one", "several", "yes-no", "text"]
 Colour = Literal["grey", "green", "red", "blue"]
 SENSITIVE = frozenset(("privileged", "privilege"))
 """Fields of tags whose conflicts people resolve document by document, besides those of a layout."""
+NOT_PRIVILEGED = "no"
+"""Value of a sensitive field that withholds nothing."""
 MAX_FIELDS, _MAX_VALUES = 20, 30
 _LAYOUT_KEY = (log.CODING, "", "")
 _FREE_KEYS = "".join(one for one in string.digits[1:] + "0" + string.ascii_lowercase if one not in "gjk")
@@ -52,7 +54,7 @@ class CodingField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     required : bool
         Whether a document without a value is not done.
     sensitive : bool
-        Whether a value is never replaced for copies, a family or a group, and a conflict gets no proposal.
+        Whether copies, a family or a group keep their values and never get "no", and a conflict gets no proposal.
     """
 
     name: str
@@ -214,27 +216,26 @@ def code(
 ) -> log.ActivityResult:
     """Set all fields of the layout for documents, in one activity; see `Collection.code`.
 
-    Of ``alike``, documents that are only like the others, a sensitive field is set only where it has no value, and one
-    without a choice stays.
+    Of ``alike``, documents that are only like the others, a sensitive field is set only where it has no value, and
+    never to "no", which is for who reads them; one without a choice stays.
     """
     wanted = checked_ids(doc_ids)
     with options.opened(store) as connection:
         layout = layout_of(connection)
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
         was = {field.name: _tags_before(connection, field.name, wanted) for field in layout.fields}
-        values, given = chosen_values(layout, chosen, was), dict[tuple[str, str], str | None]()
+        values, given, left = chosen_values(layout, chosen, was), dict[tuple[str, str], str | None](), set[str]()
         for field, now in values.items():
-            is_kept = field.casefold() in layout.sensitive
-            kept = {doc_id for doc_id in alike if now is None or (is_kept and was[field][doc_id] is not None)}
-            if options.may_resolve:  # only a change chooses between two values
-                kept |= {doc_id for doc_id in wanted if was[field][doc_id] == now}
-            given |= {(doc_id, field): now for doc_id in wanted if doc_id not in kept}
-        changes = judged(connection, given, options)
-        replaced = [sorted({getattr(change, name) for change in changes}) for name in ("subject", "other")]
-        log.refuse_later(connection, options.seen, log.VALUES, *replaced)
-        data = {"values": {field: value for field, value in values.items() if value is not None}}
-        n_unchanged = len(wanted) - len({change.subject for change in changes})
-        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged)
+            others = set[str]() if now is None else set(alike)
+            if field.casefold() in layout.sensitive:
+                others = {doc_id for doc_id in others if was[field][doc_id] is None}
+                if now is not None and now.casefold() == NOT_PRIVILEGED:
+                    left, others = left | others, set()
+            given |= {(doc_id, field): now for doc_id in wanted if doc_id in others or doc_id not in alike}
+        changes, n_changed = judged(connection, given, options)
+        data: dict[str, object] = {"values": {field: value for field, value in values.items() if value is not None}}
+        data |= {"n_left": len(left)} if left else {}
+        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=len(wanted) - n_changed)
 
 
 def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals
-from nearkin.collection.decisions.second_values import judged, refuse_held
+from nearkin.collection.decisions.second_values import judged, refuse_held, undoing
 from nearkin.collection.results import columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import (
@@ -137,25 +137,10 @@ def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityR
         _refuse_changed(connection, number, made)
         if not options.may_resolve:
             refuse_held(connection, [change.subject for change in made if change.kind == log.TAG], str(options.by))
-        changes = _undoing(connection, made)
+        changes = undoing(connection, made)
         refuse_contradicting(connection, changes)
         data: dict[str, object] = {"activity": number, "kind": kind}
         return log.made(connection, "undo", changes, options, data=data, undoes=number)
-
-
-def _undoing(connection: Connection, made: Sequence[log.SettingChange]) -> tuple[log.SettingChange, ...]:
-    """Return the changes that undo others; where no value is left, that of a second person becomes the value."""
-    own = {change.key for change in made}
-    left = [(log.SECOND, *change.key[1:]) for change in made if change.kind == log.TAG and change.was is None]
-    seconds = log.values_of(connection, [key for key in left if key not in own])
-    changes = list[log.SettingChange]()
-    for change in made:
-        key = log.SECOND, change.subject, change.other
-        second = seconds.get(key) if change.kind == log.TAG else None
-        changes.append(log.SettingChange(*change.key, change.now, change.was if second is None else second or None))
-        if second is not None:
-            changes.append(log.SettingChange(*key, second, None))
-    return tuple(changes)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
@@ -285,10 +270,9 @@ def _set(
     options: log.ChangeRequest,
 ) -> log.ActivityResult:
     field = str(data["field"])
-    changes = tuple(judged(connection, {(doc_id, field): value for doc_id, value in values.items()}, options))
-    log.refuse_later(connection, options.seen, log.VALUES, [change.subject for change in changes], [field])
-    n_unchanged = len(values) - len({change.subject for change in changes})
-    return log.made(connection, kind, changes, options, data=data, n_unchanged=n_unchanged)
+    wanted = {(doc_id, field): value for doc_id, value in values.items()}
+    changes, n_changed = judged(connection, wanted, options, chooses=True)
+    return log.made(connection, kind, changes, options, data=data, n_unchanged=len(values) - n_changed)
 
 
 def tags(store: Store) -> Tags:

@@ -182,8 +182,10 @@ class StoredState:
 
 TAG = "tag"
 SECOND = "second"
-"""Kind of the value of another person for a tag that has one: both stay until somebody resolves them."""
+"""Kind of what another person called for a tag, the same or another value: all stay until somebody resolves them."""
 VALUES = (TAG, SECOND)
+TAKEN_AWAY = " "
+"""Value of another person who took the value away; no tag has it."""
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 CODE = "code"
 """Kind of an activity that sets several tags at once, those of the coding panel."""
@@ -220,12 +222,12 @@ class SettingChange:
         Id of the document; for a note on a group, the tolerance of the group; for a batch, its tag; empty for the
         coding panel and a saved search.
     other
-        Field of a tag; id of the other document; number of the group of a note; number of the second look; name of a
-        saved search; SHA-256 of a purged text. Empty for a batch, a stored or removed document, and a file without
-        text.
+        Field of a tag; FIELD=PERSON of what another person called for it; id of the other document; number of the
+        group of a note; number of the second look; name of a saved search; SHA-256 of a purged text. Empty for a
+        batch, a stored or removed document, and a file without text.
     was, now
         Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
-        if one of these was split off, its id.
+        if one of these was split off, its id. A blank: another person took the value away.
     """
 
     kind: str
@@ -268,7 +270,8 @@ class Activity(AnswerRecord):
         "note", "group-note", "undo", "purge", "remove" or "store".
     data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
-        its tolerance, if a group was named. Code: the values by field; second_look, its number. Batch: name, number of
+        its tolerance, if a group was named. Code: the values by field; second_look, its number; n_left, the number of
+        other documents in which "no" was not set, as nobody read them. Batch: name, number of
         the first, n_batches and n_documents of new ones; of a second look also of, seed and n_calls. Store: the wave.
         Remove: the wave, if a wave was named; gone_in, the wave whose files no longer contain the documents. Undo:
         number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
@@ -295,7 +298,7 @@ class ActivityResult(AnswerRecord):
     Parameters
     ----------
     n_unchanged
-        Number of named documents that already had the value.
+        Number of named documents that already had the value, also if the log has a new call of it.
     """
 
     computed = ("n_changed",)

@@ -1,12 +1,12 @@
-"""Values of two people for one field of a document: both stay until somebody with the right chooses one."""
+"""Calls of several people for one field of a document: all stay, and values that differ until somebody chooses one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select
 
 from nearkin.collection.decisions import log
 from nearkin.errors import ParameterError, RefusedError
@@ -29,7 +29,10 @@ class SetValue(AnswerRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoValues(AnswerRecord):
-    """A field of a document that two people set to different values; the first one counts until one is chosen."""
+    """A field of a document that two people set to different values; the first one counts until one is chosen.
+
+    The value of a bare tag is the name of its field.
+    """
 
     doc_id: str
     field: str
@@ -38,27 +41,67 @@ class TwoValues(AnswerRecord):
 
 
 def set_values(
-    connection: Connection, kind: str, doc_ids: Sequence[str], fields: Collection[str]
+    connection: Connection, doc_ids: Sequence[str], fields: Collection[str]
 ) -> dict[tuple[str, str], SetValue]:
-    """Return the current values of a kind by document and field."""
+    """Return the values of tags by document and field."""
     values = dict[tuple[str, str], SetValue]()
-    is_own = _changes.is_current & (_changes.kind == kind) & _changes.other.in_(fields)
+    is_own = _changes.is_current & (_changes.kind == log.TAG) & _changes.other.in_(fields)
     for block in in_slices(doc_ids):
         for row in connection.execute(_settings(is_own & _changes.subject.in_(block))):
-            values[row.subject, row.other] = _value(row)
+            values[row.subject, row.other] = SetValue(value=row.now, by=row.done_by, at=row.done_at)
     return values
+
+
+def _second_values(connection: Connection, doc_ids: Sequence[str]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return what others called beside the first values, by document and field and by person, in the order of calls."""
+    values = dict[tuple[str, str], dict[str, str]]()
+    query = select(_changes.subject, _changes.other, _changes.now).where(_changes.is_current)
+    query = query.where(_changes.kind == log.SECOND).order_by(_changes.activity, _changes.number)
+    for block in in_slices(doc_ids):
+        for doc_id, other, value in connection.execute(query.where(_changes.subject.in_(block))):
+            field, _, person = other.partition("=")
+            values.setdefault((doc_id, field), {})[person] = value
+    return values
+
+
+def undoing(connection: Connection, made: Sequence[log.SettingChange]) -> list[log.SettingChange]:
+    """Return the changes that undo others; where no value is left, that of a second person becomes the value."""
+    own = {change.key for change in made}
+    emptied = [change.subject for change in made if change.kind == log.TAG and change.was is None]
+    seconds, changes = _second_values(connection, emptied), list[log.SettingChange]()
+    for change in made:
+        calls = seconds.get((change.subject, change.other), {}) if change.kind == log.TAG and change.was is None else {}
+        keys = {(log.SECOND, change.subject, f"{change.other}={person}"): value for person, value in calls.items()}
+        left = [(key, value) for key, value in keys.items() if key not in own and value != log.TAKEN_AWAY]
+        changes.append(log.SettingChange(*change.key, change.now, left[0][1] if left else change.was))
+        changes += [log.SettingChange(*key, value, None) for key, value in left[:1]]
+    return changes
+
+
+def _is_of_field(other: Any, field: Any) -> ColumnElement[bool]:
+    """Whether the name of a second value is that of a field."""
+    is_of_field: ColumnElement[bool] = func.substr(other, 1, func.length(field) + 1) == field + "="
+    return is_of_field
 
 
 def _settings(condition: ColumnElement[bool]) -> Select[Any]:
     """Return a query for values with their authors: a value that an undo restored belongs to who had set it."""
     earlier, its_activity, author = schema.changes.alias(), schema.activity.alias(), schema.activity.alias()
-    is_of_kind = earlier.c.kind == _changes.kind
+    ended = schema.changes.alias()
+    is_of_kind = and_(earlier.c.kind == _changes.kind, earlier.c.other == _changes.other)
+    is_ended = [ended.c[name] == earlier.c[name] for name in ("kind", "subject", "other")]
     is_source = and_(
-        *(earlier.c[name] == _changes[name] for name in ("subject", "other", "now")),
-        earlier.c.kind.in_(log.VALUES),
+        *(earlier.c[name] == _changes[name] for name in ("subject", "now")),
         its_activity.c.kind != "undo",
-        # a second value that became the first one was set after what was undone
-        earlier.c.activity < case((is_of_kind, _acts.undoes), else_=_acts.number),
+        or_(
+            and_(is_of_kind, earlier.c.activity < _acts.undoes),
+            # a second value that became the first one was set after what was undone, and ended by the undo
+            and_(
+                earlier.c.kind == log.SECOND,
+                _is_of_field(earlier.c.other, _changes.other),
+                exists().where(ended.c.activity == _acts.number, *is_ended).correlate(earlier, schema.activity),
+            ),
+        ),
     )
     of_kind, of_other = func.max(case((is_of_kind, earlier.c.activity))), func.max(earlier.c.activity)
     source = select(func.coalesce(of_kind, of_other)).where(its_activity.c.number == earlier.c.activity, is_source)
@@ -69,65 +112,64 @@ def _settings(condition: ColumnElement[bool]) -> Select[Any]:
     return select(*columns).select_from(joined).where(condition)
 
 
-def _value(row: Row[Any]) -> SetValue:
-    return SetValue(value=row.now, by=row.done_by, at=row.done_at)
-
-
 def judged(
     connection: Connection,
     wanted: Mapping[tuple[str, str], str | None],
     options: log.ChangeRequest,
     *,
     is_blind: bool = False,
-) -> list[log.SettingChange]:
-    """Return the changes that set tags, in which no value of another person is replaced without the right to.
+    chooses: bool = False,
+) -> tuple[list[log.SettingChange], int]:
+    """Return the changes that the calls of a person make, and the number of documents in which they are no agreement.
 
-    A different value is then kept as a second one.
+    The value of another person is replaced only with the right to; otherwise the call is kept beside it, also if it is
+    the same, so that neither of both can take back what the other one called.
 
     Parameters
     ----------
     wanted
         Values by document and field.
     is_blind
-        Whether the caller knows no values: a third one is left out, not refused.
+        Whether the caller knows no values: none becomes the first one.
+    chooses
+        Whether somebody with the right also ends different values of others with a value that counts already.
 
     Raises
     ------
+    ChangedMeanwhileError
+        A value other than the wanted one was set after what the caller has seen.
     ParameterError
         A field is the name of batches, which no tag changes.
     RefusedError
-        Two other people set different values, or somebody else has checked out a document.
+        Somebody else has checked out a document.
     """
     doc_ids, fields = list(dict.fromkeys(item for item, _ in wanted)), {field for _, field in wanted}
+    by = str(options.by)
     if reserved := fields & log.batch_names(connection):
         raise ParameterError.of("field", "no name of batches", ", ".join(sorted(reserved)))
     if not (options.may_resolve or is_blind):
-        refuse_held(connection, doc_ids, str(options.by))
-    firsts = set_values(connection, log.TAG, doc_ids, fields)
-    seconds = set_values(connection, log.SECOND, doc_ids, fields)
-    changes = list[log.SettingChange]()
-    for key, now in wanted.items():
-        first, second = firsts.get(key), seconds.get(key)
-        was, other = (None if item is None else item.value for item in (first, second))
-        may_replace = options.may_resolve and not is_blind
-        if may_replace or (first is None and not is_blind) or (first and first.by == options.by):
-            if was != now:
-                changes.append(log.SettingChange(log.TAG, *key, was, now))
-            is_own = second is not None and second.by == options.by
-            after = None if may_replace or is_own or other == (now or "") else other
-        elif was == now:
-            after = None if second and second.by == options.by else other
-        else:
-            after = other if second and second.by != options.by else now or ""
-            if after != (now or "") and not is_blind and first and second:
-                raise RefusedError(
-                    409,
-                    f"{key[1]} of {key[0]} has two values: {was or 'none'} of {first.by}, {other or 'none'} of "
-                    f"{second.by}. An admin chooses one on the page Conflicts.",
-                )
-        if after != other:
-            changes.append(log.SettingChange(log.SECOND, *key, other, after))
-    return changes
+        refuse_held(connection, doc_ids, by)
+    firsts, seconds = set_values(connection, doc_ids, fields), _second_values(connection, doc_ids)
+    changes, agreements = list[log.SettingChange](), list[log.SettingChange]()
+    for (doc_id, field), now in wanted.items():
+        first, calls = firsts.get((doc_id, field)), seconds.get((doc_id, field), {})
+        was, may_replace = None if first is None else first.value, options.may_resolve and not is_blind
+        is_own = first.by == by if first else not is_blind
+        if was != now and (is_own or may_replace):
+            changes.append(log.SettingChange(log.TAG, doc_id, field, was, now))
+            is_own = True
+        beside = log.TAKEN_AWAY if now is None and was is not None else now
+        after = {person: value for person, value in calls.items() if person != by} | {by: None if is_own else beside}
+        if may_replace and (was != now or chooses):
+            after = {person: value if value == now else None for person, value in after.items()}
+        for person, value in after.items():
+            if calls.get(person) != value:
+                change = log.SettingChange(log.SECOND, doc_id, f"{field}={person}", calls.get(person), value)
+                (agreements if person == by and value in (None, was) else changes).append(change)
+    replaced = sorted({change.subject for change in changes})
+    names = {name for change in changes for name in (change.other, change.other.partition("=")[0])}
+    log.refuse_later(connection, options.seen, log.VALUES, replaced, sorted(names))
+    return [*changes, *agreements], len(replaced)
 
 
 def refuse_held(connection: Connection, doc_ids: Sequence[str], by: str) -> None:
@@ -147,19 +189,33 @@ def refuse_held(connection: Connection, doc_ids: Sequence[str], by: str) -> None
                 raise RefusedError(409, f"{holder} has checked out the batch {batch}, in which {doc_id} is.")
 
 
-def two_values(connection: Connection, limit: int | None = None, *, of: str | None = None) -> list[TwoValues]:
-    """List the fields of current documents with two values, on request only of one, in order of ids."""
-    is_here = select(documents.c.doc_id).where(documents.c.is_current)
-    is_own = _changes.is_current & (_changes.kind == log.SECOND) & _changes.subject.in_(is_here)
-    if of is not None:
-        is_own &= _changes.subject == of
+def two_values(
+    connection: Connection, limit: int | None = None, *, of: Collection[str] | None = None
+) -> list[TwoValues]:
+    """List the fields of current documents with different values, on request only of some, in order of ids."""
+    first = schema.changes.alias("first")
+    is_first = (first.c.kind == log.TAG) & first.c.is_current & (first.c.subject == _changes.subject)
+    value = select(first.c.now).where(is_first, _is_of_field(_changes.other, first.c.other))
+    value_that_counts = func.coalesce(value.correlate(schema.changes).scalar_subquery(), log.TAKEN_AWAY)
+    is_here = _changes.subject.in_(select(documents.c.doc_id).where(documents.c.is_current) if of is None else of)
+    is_own = _changes.is_current & (_changes.kind == log.SECOND) & is_here & (_changes.now != value_that_counts)
     query = _settings(is_own).order_by(by_bytes(connection, _changes.subject), by_bytes(connection, _changes.other))
     rows = connection.execute(query.limit(limit)).all()
-    firsts = set_values(connection, log.TAG, [row.subject for row in rows], {row.other for row in rows})
-    return [
-        TwoValues(doc_id=row.subject, field=row.other, first=firsts.get((row.subject, row.other)), second=_value(row))
-        for row in rows
-    ]
+    fields = {row.other.partition("=")[0] for row in rows}
+    firsts, listed = set_values(connection, [row.subject for row in rows], fields), list[TwoValues]()
+    for row in rows:
+        field, _, person = row.other.partition("=")
+        counts = firsts.get((row.subject, field))
+        value_of_second = "" if row.now == log.TAKEN_AWAY else row.now or field
+        listed.append(
+            TwoValues(
+                doc_id=row.subject,
+                field=field,
+                first=None if counts is None else replace(counts, value=counts.value or field),
+                second=SetValue(value=value_of_second, by=person, at=row.done_at),
+            )
+        )
+    return listed
 
 
 def family_key() -> ColumnElement[str]:

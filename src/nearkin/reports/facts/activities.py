@@ -26,6 +26,7 @@ from nearkin.collection.decisions.log import (
     SECOND_LOOK,
     STORE,
     TAG,
+    TAKEN_AWAY,
     Activity,
     ActivityResult,
     SettingChange,
@@ -89,7 +90,7 @@ def activity_in_words(activity: Activity) -> str:
 
 def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
     """Describe the changes."""
-    n = counted(len(changes), "document")
+    n = counted(len({change.subject for change in changes}), "document")
     if kind == "undo":
         return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
     if kind == "tag":
@@ -100,7 +101,7 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     if kind == CODE and isinstance(values := data.get("values"), Mapping):
         listed = ", ".join(f"{field}={value}" for field, value in values.items()) or "nothing"
         again = f" again (second look {data['second_look']})" if "second_look" in data else ""
-        return f"code {counted(len({change.subject for change in changes}), 'document')}{again}: {listed}"
+        return f"code {n}{again}: {listed}"
     if kind == BATCH and "n_batches" in data:
         what = f"make {counted(int(str(data['n_batches'])), 'batch', 'batches')} of {data['name']}"
         return f"{what}, {counted(int(str(data['n_documents'])), 'document')}" + (
@@ -151,8 +152,6 @@ def _of_one(change: SettingChange) -> str:
         return f"save the search {change.other}: {change.now}" if change.now else f"forget the search {change.other}"
     if change.kind == BATCH:
         return f"check batch {change.subject} {f'out to {change.now}' if change.now else 'in'}"
-    if change.kind in (SECOND, SECOND_LOOK):
-        return f"{change.kind.replace('-', ' ')} {change.other}: {value_words(change.kind, change.now)}"
     if change.kind == PRINCIPAL:
         return f"make {change.subject} the principal of its group"
     whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
@@ -168,12 +167,14 @@ def value_words(kind: str, value: str | None) -> str:
         return f"{value} split off"
     if kind == CODING and value:
         return "set"
+    if value == TAKEN_AWAY:
+        return "no value"
     if value == "" and kind in _EMPTY:
         return _EMPTY[kind]
     return "not set" if value is None else value or "set"
 
 
-_EMPTY = {BATCH: "held by nobody", SECOND: "no value", SECOND_LOOK: "the same values"}
+_EMPTY = {BATCH: "held by nobody", SECOND_LOOK: "the same values"}
 """Empty values of kinds of changes, in words."""
 
 
@@ -197,6 +198,8 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
     if change.kind in names:
         return (names[change.kind],)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
+    if change.kind == SECOND:
+        other = " of ".join(other.split("=", 1))
     return (change.subject, other) if other else (change.subject,)
 
 

@@ -153,7 +153,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         n_shown = len(document.text) if query.is_whole else MAX_TEXT
         pieces = marked(connection, document, n_shown, query.q, passages)
         holder = None if query.batch is None else holder_of(connection, query.batch)
-        two = [] if query.look else two_values(connection, of=at)
+        two = [] if query.look else two_values(connection, of=[at])
     if query.look:  # blind: without what was set, and by whom
         document = replace(document, tags={}, note=None, last_activity=0)
     values = {
@@ -165,7 +165,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
         "holder": holder,
-        "seconds": {disagreement.field: disagreement for disagreement in two},
+        "seconds": two,
         "chosen": {field.name: field.chosen(document.tags.get(field.name)) for field in layout.fields},
         "pieces_of_text": pieces,
         "n_hidden": max(0, len(document.text) - n_shown),

@@ -11,22 +11,21 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions import log
-from nearkin.collection.decisions.coding import SENSITIVE, layout_of
+from nearkin.collection.decisions.coding import NOT_PRIVILEGED, SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import BETWEEN_VALUES, parsed, tags_of
-from nearkin.collection.decisions.second_values import family_key
+from nearkin.collection.decisions.second_values import family_key, two_values
 from nearkin.collection.stored.origins import headers_of, origins_of
 from nearkin.errors import ParameterError
 from nearkin.formats.delimited import SUFFIXES
 from nearkin.reports.comparison import word_table
 from nearkin.runs.files import published
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import changes, documents, origins
+from nearkin.store.schema import documents, origins, tags
 from nearkin.workflows.collection.tables import write_table
 
 COLUMNS = ("date", "from", "to", "cc", "subject", "privilege", "disputed", "reason", "id", "bates")
 _WORD = ".docx"
-_NOT_PRIVILEGED, _TAKEN_AWAY = "no", "none"
+_TAKEN_AWAY = "none"
 
 
 def privilege_log(
@@ -73,23 +72,23 @@ def privilege_log(
 
 def _calls(connection: Connection, fields: list[str], value: str) -> dict[str, tuple[list[str], list[str]]]:
     """Return the first and the second values of the fields in which at least one of both is privileged."""
-    is_here = (changes.c.subject == documents.c.doc_id) & documents.c.is_current
-    query = select(changes.c.subject, changes.c.other, changes.c.kind, changes.c.now).join(documents, is_here)
-    query = query.where(changes.c.is_current, changes.c.kind.in_(log.VALUES), changes.c.other.in_(fields))
-    given, calls = dict[tuple[str, str], dict[str, str]](), dict[str, tuple[list[str], list[str]]]()
-    for doc_id, field, kind, now in connection.execute(query.order_by(changes.c.other)):
-        bare = field if kind == log.TAG else _TAKEN_AWAY
-        given.setdefault((doc_id, field), {})[kind] = now or bare
-    between = f"{BETWEEN_VALUES}{value}{BETWEEN_VALUES}"
-    for (doc_id, _), by_kind in given.items():
+    is_here = (tags.c.doc_id == documents.c.doc_id) & documents.c.is_current
+    query = select(tags.c.doc_id, tags.c.field, tags.c.value).join(documents, is_here).where(tags.c.field.in_(fields))
+    given = {(doc_id, field): ([now or field], list[str]()) for doc_id, field, now in connection.execute(query)}
+    for two in two_values(connection):
+        if two.field in fields:
+            given.setdefault((two.doc_id, two.field), ([], []))[1].append(two.second.value or _TAKEN_AWAY)
+    between, calls = f"{BETWEEN_VALUES}{value}{BETWEEN_VALUES}", dict[str, tuple[list[str], list[str]]]()
+    for (doc_id, _), (first, seconds) in sorted(given.items(), key=lambda call: call[0][1]):
         if any(
             between in f"{BETWEEN_VALUES}{call}{BETWEEN_VALUES}"
             if value
-            else call.casefold() not in (_NOT_PRIVILEGED, _TAKEN_AWAY)
-            for call in by_kind.values()
+            else call.casefold() not in (NOT_PRIVILEGED, _TAKEN_AWAY)
+            for call in (*first, *seconds)
         ):
-            for kind, told in zip(log.VALUES, calls.setdefault(doc_id, ([], [])), strict=True):
-                told += [by_kind[kind]] if kind in by_kind else []
+            of_document = calls.setdefault(doc_id, ([], []))
+            of_document[0].extend(first)
+            of_document[1].extend(seconds)
     return calls
 
 
