@@ -1,4 +1,4 @@
-"""Candidates → matches: one text of each pair is sent to the partition of the other."""
+"""Candidates → matches: texts that may be alike are sent to one partition."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,10 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.kernels.buffers import integers, large_strings, text_buffers
+from nearkin.kernels.linking import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Candidates, Matches, ShingleSets
+from nearkin.runs.spool import load_arrays, save_arrays
 from nearkin.stages.verification.overlap import verify
 from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, texts_at
@@ -27,27 +30,29 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     PROFILES,
     TEXTS,
     Partitions,
+    each_partition,
 )
 from nearkin.workflows.dedup.outcome import differences_of
 
+_MAX_TOGETHER = 1 << 12
+"""Texts of a component that one partition verifies; pairs of larger ones are verified where their left text lies."""
 _BYTES_A_BLOCK = 1 << 18  # Java handles larger blocks separately, which is slower
 
 
 def verify_all(stages: Stages, pairs: Blocks, partitions: Partitions, options: DedupOptions) -> tuple[Matches, int]:
     """Verify candidates, which lie in the partitions of their left texts; also return the number of distinct ones."""
     n = max(len(partitions), 1)
-    verified = stages.kept(
-        "matches",
+    screened = stages.kept(
+        "candidates",
         lambda: (
             pairs.shuffled(n, partial(ask_profiles, partitions))
             .shuffled(n, partial(send_profiles, partitions))
             .shuffled(n, partial(screen_candidates, partitions, options))
-            .shuffled(n, partial(send_texts, partitions))
-            .shuffled(n, partial(verify_pairs, partitions, options))
         ),
     )
-    (n_pairs,) = CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())
-    return _collected(verified), int(n_pairs.sum())
+    (n_pairs,) = CANDIDATES.joined(screened.of(CANDIDATES.stream).collected())
+    candidates = Candidates(*PAIRS.joined(screened.of(PAIRS.stream).collected()))
+    return _verified(stages, "matches", partitions, options, candidates), int(n_pairs.sum())
 
 
 def compare_inside(
@@ -55,28 +60,55 @@ def compare_inside(
 ) -> Iterator[Matches]:
     """Yield the similarity of the texts of each pair, without a threshold."""
     parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32)), *((pair.left, pair.right) for pair in pairs)]
-    left, right = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if not len(left):
-        return
-    at = partitions.at(left)
-    asking = list(PAIRS.scattered(at, left, right))
-    for partition in np.unique(at).tolist():
-        asking += _asks(partitions, partition, right[at == partition])
-    n = len(partitions)
-    compared = stages.kept(
-        "inside",
-        lambda: (
-            stages.given(asking)
-            .shuffled(n, partial(send_texts, partitions))
-            .shuffled(n, partial(verify_pairs, partitions, options, keeps_all=True))
-        ),
+    compared = Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    if len(compared):
+        yield replace(_verified(stages, "inside", partitions, options, compared, keeps_all=True), differs=None)
+
+
+def _verified(
+    stages: Stages,
+    name: str,
+    partitions: Partitions,
+    options: DedupOptions,
+    pairs: Candidates,
+    *,
+    keeps_all: bool = False,
+) -> Matches:
+    """Verify pairs of a component in one partition, so that a text is sent and read once for all of its pairs."""
+    folder, n = partitions.work / f"{name} to verify", max(len(partitions), 1)
+    _write_pairs(folder, partitions, pairs)
+    sending, verifying = (
+        partial(send_texts, partitions, folder),
+        partial(verify_pairs, partitions, options, folder, keeps_all=keeps_all),
     )
-    yield replace(_collected(compared), differs=None)
-
-
-def _collected(blocks: Blocks) -> Matches:
-    matches = Matches(*MATCHES.joined(blocks.of(MATCHES.stream).collected()))
+    verified = stages.kept(name, lambda: stages.parts(len(partitions), sending).shuffled(n, verifying))
+    matches = Matches(*MATCHES.joined(verified.collected()))
     return matches.where(np.lexsort((matches.right, matches.left)))
+
+
+def _write_pairs(folder: Path, partitions: Partitions, pairs: Candidates) -> None:
+    """Write for each partition the pairs that it verifies, and the texts that it sends for them to others."""
+    folder.mkdir(exist_ok=True)
+    component = components(pairs.left, pairs.right, int(partitions.first_node[-1]))
+    is_small = np.bincount(component, minlength=len(component))[component] <= _MAX_TOGETHER
+    at = partitions.at(np.where(is_small, component, np.arange(len(component)))[pairs.left].astype(np.uint32))
+    by_partition = np.argsort(at, kind="stable")
+    left, right, at = pairs.left[by_partition], pairs.right[by_partition], at[by_partition]
+    needed = np.concatenate([at, at]).astype(np.uint64) << np.uint64(32) | np.concatenate([left, right])
+    needed = np.unique(needed)
+    nodes, reply_to = needed.astype(np.uint32), (needed >> np.uint64(32)).astype(np.int64)
+    home = partitions.at(nodes)
+    sent = np.flatnonzero(home != reply_to)
+    sent = sent[np.argsort(home[sent], kind="stable")]
+    nodes, reply_to, home = nodes[sent], reply_to[sent], home[sent]
+    for partition in range(len(partitions)):
+        here, out = (slice(*np.searchsorted(of, [partition, partition + 1]).tolist()) for of in (at, home))
+        columns = {"left": left[here], "right": right[here], "sent": nodes[out], "reply_to": reply_to[out]}
+        save_arrays(_place(folder, partition), columns)
+
+
+def _place(folder: Path, partition: int) -> Path:
+    return folder / f"{partition:09d}.arrow"
 
 
 def texts_of(partitions: Partitions, partition: int, nodes: U32) -> Iterator[tuple[U32, pa.LargeStringArray]]:
@@ -89,17 +121,17 @@ def texts_of(partitions: Partitions, partition: int, nodes: U32) -> Iterator[tup
             yield nodes[here], texts_at(chunk, rows[here])
 
 
-def send_texts(partitions: Partitions, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Send the requested texts; other blocks stay."""
-    yield from (block for block in blocks if block.stream != ASKS.stream)
-    nodes, reply_to = ASKS.joined(blocks)
+def send_texts(partitions: Partitions, folder: Path, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Send texts to the partitions that verify pairs of them."""
+    yield from each_partition(target, blocks)
+    columns = load_arrays(_place(folder, target), ("sent", "reply_to"))
+    nodes, reply_to = columns["sent"], columns["reply_to"]
     if not len(nodes):
         return
     wanted = np.unique(nodes)
     texts = pa.concat_arrays([texts for _, texts in texts_of(partitions, target, wanted)])
     sizes = np.diff(text_buffers(texts)[1])
-    order = np.lexsort((nodes, reply_to))
-    places, reply_to = np.searchsorted(wanted, nodes[order]), reply_to[order]
+    places = np.searchsorted(wanted, nodes)
     of_block = (np.cumsum(sizes[places]) - sizes[places]) // _BYTES_A_BLOCK
     is_new = (np.diff(of_block) != 0) | (np.diff(reply_to) != 0)
     for part in np.split(np.arange(len(places)), np.flatnonzero(is_new) + 1):
@@ -109,14 +141,21 @@ def send_texts(partitions: Partitions, target: int, blocks: Sequence[Block]) -> 
 
 
 def verify_pairs(
-    partitions: Partitions, options: DedupOptions, target: int, blocks: Sequence[Block], *, keeps_all: bool = False
+    partitions: Partitions,
+    options: DedupOptions,
+    folder: Path,
+    target: int,
+    blocks: Sequence[Block],
+    *,
+    keeps_all: bool,
 ) -> Iterator[Block]:
-    """Verify the pairs whose left text is in this partition; the left text of a match is the lower one."""
-    yield from (block for block in blocks if block.stream == CANDIDATES.stream)
-    left, right = PAIRS.joined(blocks)
+    """Verify the pairs of a partition; the left text of a match is the lower one."""
+    columns = load_arrays(_place(folder, target), ("left", "right"))
+    left, right = columns["left"], columns["right"]
     if not len(left):
         return
-    mine = np.unique(np.concatenate([left, right[partitions.at(right) == target]]))
+    mine = np.unique(np.concatenate([left, right]))
+    mine = mine[partitions.at(mine) == target]
     nodes, parts, numbers = list[U32](), list[ShingleSets](), list[TextNumbers]()
     for some, texts in chain(texts_of(partitions, target, mine), _received(blocks)):
         nodes.append(some)
@@ -162,7 +201,10 @@ def ask_profiles(partitions: Partitions, target: int, blocks: Sequence[Block]) -
     is_first[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
     yield from PAIRS.packed(target, left[is_first], right[is_first])
     yield from CANDIDATES.packed(target, np.array([is_first.sum()]))
-    yield from _asks(partitions, target, right)
+    wanted = np.unique(right)
+    partition = partitions.at(wanted)
+    is_elsewhere = partition != target
+    yield from ASKS.scattered(partition[is_elsewhere], wanted[is_elsewhere], np.full(int(is_elsewhere.sum()), target))
 
 
 def send_profiles(partitions: Partitions, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
@@ -184,7 +226,7 @@ def send_profiles(partitions: Partitions, target: int, blocks: Sequence[Block]) 
 def screen_candidates(
     partitions: Partitions, options: DedupOptions, target: int, blocks: Sequence[Block]
 ) -> Iterator[Block]:
-    """Keep the candidates that may be matches, and ask for their right texts."""
+    """Keep the candidates that may be matches."""
     yield from (block for block in blocks if block.stream == CANDIDATES.stream)
     left, right = PAIRS.joined(blocks)
     if not len(left):
@@ -201,11 +243,3 @@ def screen_candidates(
     passes = options.measure.similarity(at_most) >= options.threshold - _ROUNDING
     passes |= is_unknown
     yield from PAIRS.packed(target, left[passes], right[passes])
-    yield from _asks(partitions, target, right[passes])
-
-
-def _asks(partitions: Partitions, target: int, right: U32) -> Iterator[Block]:
-    wanted = np.unique(right)
-    partition = partitions.at(wanted)
-    is_elsewhere = partition != target
-    yield from ASKS.scattered(partition[is_elsewhere], wanted[is_elsewhere], np.full(int(is_elsewhere.sum()), target))
