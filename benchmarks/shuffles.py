@@ -32,17 +32,13 @@ CARRIES = {
         f"entries of skewed keys to the partitions of their texts, {_each(s.SKEWED)}",
         f"the same with their ranks to where the key meets, {_each(s.RANKED)}",
     ),
-    "matches": (
+    "candidates": (
         f"candidates as often as they were found, {_each(s.PAIRS)}",
         f"candidates once, and which profiles are wanted, {_each(s.ASKS)}",
         "profiles, a byte for one or two shingles of a mean text, once for each partition that asks",
-        f"candidates that may be matches, {_each(s.PAIRS)}, and which texts are wanted",
-        "texts, once for each partition that asks",
     ),
-    "inside": (
-        f"pairs inside groups that no match tells about, {_each(s.PAIRS)}; which texts are wanted, {_each(s.ASKS)}",
-        "texts",
-    ),
+    "matches": ("texts that may be alike, to the partition that verifies them",),
+    "inside": ("texts of pairs inside groups that no match tells about",),
 }
 """Stage of `nearkin dedup` → what each of its shuffles carries, in order."""
 

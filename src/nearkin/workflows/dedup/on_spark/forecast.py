@@ -44,8 +44,8 @@ def cluster_needs(forecast: CorpusForecast, options: DedupOptions, n_cores: int)
             sampled,
             n_texts * forecast.n_other_keys * ENTRIES.row_bytes,
         ),
-        ("matches", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
-        ("matches", "profiles of one text of each", candidates * away * profile_bytes),
+        ("candidates", "candidates", candidates * (2 * PAIRS.row_bytes + away * ASKS.row_bytes)),
+        ("candidates", "profiles of one text of each", candidates * away * profile_bytes),
     )
     return ClusterNeeds(
         shuffles=Shuffle.of_all(shuffles),
@@ -78,6 +78,6 @@ def _core_bytes(forecast: CorpusForecast, partition_bytes: float, candidates: fl
 
 def _pair_bytes(forecast: CorpusForecast, profile_bytes: int) -> float:
     """Return the bytes of a pair: found in bands, screened, verified, and sent to its group."""
-    candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
+    candidate = 2 * PAIRS.row_bytes + ASKS.row_bytes + profile_bytes
     text = TEXTS.rows.row_bytes + forecast.document_bytes
     return candidate + text + MATCHES.row_bytes
