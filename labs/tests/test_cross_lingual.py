@@ -112,7 +112,7 @@ def test_page_is_one_file_without_network_script_or_text(out: Path) -> None:
     figures = list((out / "figures").iterdir())
     for path in figures:
         ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    assert page.count("<svg") == 2 * len(figures) == 14
+    assert page.count('class="nk-figure"') == 2 * len(figures) == 14
     for anchor in re.findall(r'href="#(\w+)"', page):
         assert f'id="{anchor}"' in page
     assert ">nan<" not in page.lower()

@@ -104,7 +104,7 @@ def test_page_is_one_file_without_network_or_script(folder: Path) -> None:
     assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
     for path in (folder / "figures").iterdir():
         ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    assert page.count("<svg") == 2 * len(list((folder / "figures").iterdir()))
+    assert page.count('class="nk-figure"') == 2 * len(list((folder / "figures").iterdir()))
     for anchor in re.findall(r'href="#(\w+)"', page):
         assert f'id="{anchor}"' in page
     assert ">nan<" not in page.lower()

@@ -111,7 +111,7 @@ def test_page_is_one_file_without_network_script_or_text(out: Path) -> None:
     assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
     for path in (out / "figures").iterdir():
         ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    assert page.count("<svg") == 2 * len(list((out / "figures").iterdir())) == 20
+    assert page.count('class="nk-figure"') == 2 * len(list((out / "figures").iterdir())) == 20
     for anchor in re.findall(r'href="#(\w+)"', page):
         assert f'id="{anchor}"' in page
     assert ">nan<" not in page.lower()

@@ -155,7 +155,7 @@ def test_pairs_of_two_corpora(tmp_path: Path) -> None:
         assert told["total"]["n_true"] == points[-1][2]
         assert max(2 * true / (n + len(same)) for _, n, true in points) == pytest.approx(told["best"]["f1"])
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") == 2
+    assert page.count('class="nk-figure"') == 2
     assert f"{by_pairs['total']['n_true']:,}</bdi></td>" in page
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 from typing import Literal
 
 from nearkin.reports.axes import Labels, Numbers, count_axis
@@ -22,6 +21,7 @@ MARGIN_TOP = 44
 _LEFT, _BOTTOM = 44, 46
 _LEGEND_STEP = 18  # pixels from one line of a legend to the next
 _SIZE, _TITLE_SIZE = 12, 12.5
+_STROKE = 2.5  # pixels
 _CHARACTER = 6.5  # pixels of a common letter of the first of these sizes
 Anchor = Literal["start", "middle", "end"]
 
@@ -140,11 +140,13 @@ class Plot:
 
     def line(self, xs: Sequence[float], ys: Sequence[float], colour: Colour = ACCENT, dash: Sequence[int] = ()) -> str:
         """Draw a line, cut at the edges of the plot; NaN is a gap, and a point between two gaps a dot."""
-        points = [(self.across(x), self.down(y)) for x, y in zip(xs, ys, strict=True)]
-        pieces = list(pieces_inside(points, self.width, self.height))
+        pieces = list(_without_gaps([(self.across(x), self.down(y)) for x, y in zip(xs, ys, strict=True)]))
         lines = "".join(_path_of(piece) for piece in pieces if len(piece) > 1)
         dots = "".join(f"{_path_of(piece)}h0" for piece in pieces if len(piece) == 1)
-        return (_stroke(lines, colour, dash) if lines else "") + (_stroke(dots, colour, ()) if dots else "")
+        drawn = (_stroke(lines, colour, dash) if lines else "") + (_stroke(dots, colour, ()) if dots else "")
+        width, height = self.width + 2 * _STROKE, self.height + 2 * _STROKE  # a line along an edge keeps its width
+        box = f'width="{width}" height="{height}" viewBox="-{_STROKE} -{_STROKE} {width} {height}"'
+        return f'<svg x="-{_STROKE}" y="-{_STROKE}" {box} overflow="hidden">{drawn}</svg>' if drawn else ""
 
     def marked(self, x: float, y: float, colour: Colour = SIGNAL) -> str:
         """Draw a dot that stands out, with a rim."""
@@ -181,7 +183,7 @@ def legend_height(n: int) -> int:
 
 def _stroke(d: str, colour: Colour, dash: Sequence[int]) -> str:
     return element(
-        "path", stroke=colour, d=d, stroke_width=2.5, stroke_linejoin="round",
+        "path", stroke=colour, d=d, stroke_width=_STROKE, stroke_linejoin="round",
         stroke_linecap=None if dash else "round", stroke_dasharray=",".join(map(str, dash)) or None,
     )  # fmt: skip
 
@@ -191,30 +193,6 @@ def _path_of(points: Sequence[Point]) -> str:
 
 
 Point = tuple[float, float]
-
-
-def pieces_inside(points: Sequence[Point], width: float, height: float) -> Iterator[list[Point]]:
-    """Cut a line into the pieces that lie between (0, 0) and (width, height).
-
-    Examples
-    --------
-    >>> list(pieces_inside([(0, 5), (10, 15), (20, 5)], 20, 10))
-    [[(0, 5), (5.0, 10.0)], [(15.0, 10.0), (20, 5)]]
-    """
-    for line in _without_gaps(points):
-        piece: list[Point] = []
-        if len(line) == 1 and _segment_inside(line[0], line[0], width, height):
-            yield line
-        for start, end in pairwise(line):
-            inside = _segment_inside(start, end, width, height)
-            if inside is None:
-                continue
-            if piece and piece[-1] != inside[0]:
-                yield piece
-                piece = []
-            piece += inside[1:] if piece else inside
-        if piece:
-            yield piece
 
 
 def _without_gaps(points: Sequence[Point]) -> Iterator[list[Point]]:
@@ -227,25 +205,6 @@ def _without_gaps(points: Sequence[Point]) -> Iterator[list[Point]]:
             line = []
     if line:
         yield line
-
-
-def _segment_inside(start: Point, end: Point, width: float, height: float) -> list[Point] | None:
-    """Return the part of a segment that lies inside, by the algorithm of Liang and Barsky (1984)."""
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    first, last = 0.0, 1.0
-    for towards, room in ((-dx, start[0]), (dx, width - start[0]), (-dy, start[1]), (dy, height - start[1])):
-        if towards == 0 and room < 0:
-            return None
-        if towards < 0:
-            first = max(first, room / towards)
-        elif towards > 0:
-            last = min(last, room / towards)
-    if first > last:
-        return None
-    return [
-        start if first == 0 else (start[0] + first * dx, start[1] + first * dy),
-        end if last == 1 else (start[0] + last * dx, start[1] + last * dy),
-    ]
 
 
 def element(
