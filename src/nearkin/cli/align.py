@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from nearkin.cli.answering import answer, check_free, place_line, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
-from nearkin.options.collection import EncodingOptions
 from nearkin.options.declared import Option, Options, Same, argument, option
 from nearkin.options.dedup import IgnoringOptions
+from nearkin.options.reading import EncodingOptions
 from nearkin.options.running import FileCommand, PrintOptions, ResourceOptions
 from nearkin.reports.facts.fact import Fact, Table, damage_facts, warning
 from nearkin.stages.documents.formats import WITH_COLUMNS

@@ -11,6 +11,7 @@ from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DOC_ID,
     ID_PATTERN,
+    GroupOptions,
     ListOptions,
     PlaceOptions,
     ReadOnlyOptions,
@@ -107,7 +108,7 @@ def _write_text(text: str) -> None:
     binary.flush()
 
 
-class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+class ListCommand(ListOptions, ReadOnlyOptions, GroupOptions, PlaceOptions):
     """Options of the command."""
 
     wave: Same[str | None] = wanted(help="Only documents that this wave added.")
@@ -121,11 +122,6 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     )  # fmt: skip
     tag: Same[str | None] = wanted(
         metavar="FIELD[=VALUE]", help="Only documents with this tag; without =, whatever its value."
-    )
-    group: Same[int | None] = wanted(metavar="NUMBER", kind=int, help="Only members of this group; see nearkin groups.")
-    threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
-    gamma: Same[float | None] = wanted(
-        kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
     )
     sort: Same[Sort] = option(
         "id", panel="Output",

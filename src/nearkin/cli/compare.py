@@ -17,7 +17,6 @@ from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DOC_ID,
     CacheOptions,
-    EncodingOptions,
     ListOptions,
     PlaceOptions,
     ReadOnlyOptions,
@@ -26,6 +25,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same, argument, option
+from nearkin.options.reading import EncodingOptions
 from nearkin.options.running import PrintOptions
 from nearkin.paths import check_input
 from nearkin.reports.facts.fact import Fact, Part, StyledText, missing_facts

@@ -13,6 +13,7 @@ from nearkin.nouns import counted
 from nearkin.options.collection import (
     CacheOptions,
     ChangeOptions,
+    GroupOptions,
     IdsOptions,
     ListOptions,
     ManyOptions,
@@ -22,7 +23,7 @@ from nearkin.options.collection import (
     limited,
     wanted,
 )  # fmt: skip
-from nearkin.options.declared import Options, Same, argument, option
+from nearkin.options.declared import Same, argument, option
 from nearkin.reports.facts.fact import Part, StyledText, Table, not_shown
 
 if TYPE_CHECKING:
@@ -126,16 +127,6 @@ Examples:
 
   nearkin remove matter --from expired.csv
 """
-
-
-class GroupOptions(Options):
-    """Documents by their group."""
-
-    group: Same[int | None] = wanted(kind=int, help="All documents of this group; see nearkin groups.")
-    threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
-    gamma: Same[float | None] = wanted(
-        kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
-    )
 
 
 class TagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):

@@ -11,7 +11,6 @@ from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.options.collection import (
     CacheOptions,
-    EncodingOptions,
     GroupTolerance,
     ListOptions,
     PlaceOptions,
@@ -21,6 +20,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same, argument, option
+from nearkin.options.reading import EncodingOptions
 from nearkin.options.running import ThreadOptions
 from nearkin.reports.facts.fact import Part, StyledText, Table
 from nearkin.wording import distance_text, share_text

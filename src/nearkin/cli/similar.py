@@ -11,7 +11,6 @@ from nearkin.cli.answering import answer, opened_with_bars
 from nearkin.errors import ParameterError
 from nearkin.options.collection import (
     CacheOptions,
-    EncodingOptions,
     ListOptions,
     PlaceOptions,
     ReadOnlyOptions,
@@ -22,7 +21,7 @@ from nearkin.options.collection import (
     wanted,
 )  # fmt: skip
 from nearkin.options.declared import Same, argument
-from nearkin.options.reading import DocumentOptions
+from nearkin.options.reading import DocumentOptions, EncodingOptions
 from nearkin.reports.facts.fact import Fact, Part, StyledText, Table, missing_facts, not_shown
 from nearkin.wording import distance_text, share_text
 

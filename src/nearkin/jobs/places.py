@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,9 +28,7 @@ Where = str | os.PathLike[str]
 def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
     """Yield the directory of a run; without ``out`` a temporary one."""
     if out is not None:
-        path = path_of(out, "out")
-        with _too_long_for_its_files(path):
-            yield path
+        yield path_of(out, "out")
         return
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         try:
@@ -50,21 +47,8 @@ def file_for(out: Where | None, owner: str, *, overwrite: bool, inputs: Sequence
             yield Path(folder) / f"{owner}.parquet"
         return
     path = path_of(out, "out")
-    with _too_long_for_its_files(path):
-        check_free(path, overwrite=overwrite, inputs=inputs)
-        yield path
-
-
-@contextlib.contextmanager
-def _too_long_for_its_files(path: Path) -> Iterator[None]:
-    """Refuse a path that a file may have, but not the files in it or beside it, whose names are longer."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno != errno.ENAMETOOLONG or not os.fsdecode(error.filename or "").startswith(str(path)):
-            raise
-        rule = "a path that leaves room for the longer names of other files of the results"
-        raise ParameterError.of("out", rule, str(path)) from error
+    check_free(path, overwrite=overwrite, inputs=inputs)
+    yield path
 
 
 def table_in(directory: Path, name: str) -> pa.Table:

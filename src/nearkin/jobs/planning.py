@@ -16,7 +16,6 @@ from nearkin.options.declared import taking, taking_two
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import PlanJob, PlanPairsJob, count_of
 from nearkin.options.pairs import PairOptions, SideOptions
-from nearkin.planning.pairs.costs import FEW_TERMS
 from nearkin.tabular import Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.pairing import forecast as of_pairs
@@ -142,8 +141,6 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
         distribution of cosines is assumed.
     n_documents : (int, int), optional
         Number of documents in each corpus; by default as in the samples.
-    terms : (float, float), optional
-        Mean number of terms of a vector on each side, if there are no samples; default: 100.
     cores : int, default 1
         CPU cores of the machine that the plan is for.
     threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
@@ -169,14 +166,9 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
     if is_int(left) and is_int(right):
         if job.n_documents is not None or job.part(SideOptions) != SideOptions():
             raise ParameterError("Options for samples were given with two numbers of documents. Omit them.")
-        terms = job.terms or (FEW_TERMS, FEW_TERMS)
-        question = of_pairs.question_without_samples(
-            count_of(left), count_of(right), options, terms=terms, cores=job.cores
-        )
+        question = of_pairs.question_without_samples(count_of(left), count_of(right), options, cores=job.cores)
         planned = chosen(question, options)
     else:
-        if job.terms is not None:
-            raise ParameterError("is measured on the samples: omit it.", parameter="terms")
         sampled = of_pairs.forecast(
             sides_of(left, right, job, "plan_pairs", progress), options, n_documents=job.n_documents, cores=job.cores,
             resources=Resources.of(job.threads), progress=progress,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nearkin.errors import ParameterError
-from nearkin.options.collection import EncodingOptions, ListOptions, PlaceOptions, ReadOnlyOptions, WaitOptions
+from nearkin.options.collection import ListOptions, PlaceOptions, ReadOnlyOptions, WaitOptions
 from nearkin.options.declared import Option, Same, argument, option
-from nearkin.options.reading import DocumentOptions
+from nearkin.options.reading import DocumentOptions, EncodingOptions
 from nearkin.stages.documents.rules import OnError
 
 _alike = partial(option, panel="Similarity")

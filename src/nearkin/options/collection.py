@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from nearkin.options.declared import Options, Same, argument, option
+from nearkin.options.reading import ENCODING
 from nearkin.options.running import PrintOptions
 
 _collection = partial(option, panel="The collection")
@@ -92,15 +93,6 @@ class ManyOptions(ChangeOptions):
     limit: Same[int] = limited(20)
 
 
-class EncodingOptions(Options):
-    """Encoding of a file beside the collection."""
-
-    encoding: Same[str] = option(
-        "utf-8", panel="Input",
-        help="Encoding of text, CSV and TSV that is not UTF-8, such as cp1252. [default: such text is unreadable]",
-    )  # fmt: skip
-
-
 class IdsOptions(Options):
     """Documents by their ids."""
 
@@ -112,11 +104,17 @@ class IdsOptions(Options):
     id: Same[str | None] = wanted(
         metavar="COLUMN", needs="from_file", help="Column of --from with the ids. [default: guessed]"
     )
-    encoding: Same[str] = wanted(
-        "utf-8", needs="from_file",
-        help="Encoding of text, CSV and TSV of --from that is not UTF-8, such as cp1252. [default: such text is "
-        "unreadable]",
-    )  # fmt: skip
+    encoding: Same[str] = wanted("utf-8", needs="from_file", help=ENCODING.help)
+
+
+class GroupOptions(Options):
+    """Documents by their group."""
+
+    group: Same[int | None] = wanted(metavar="NUMBER", kind=int, help="Only members of this group; see nearkin groups.")
+    threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
+    gamma: Same[float | None] = wanted(
+        kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
+    )
 
 
 class ToleranceOptions(Options):

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin.errors import ParameterError, is_int, is_number
+from nearkin.errors import ParameterError, is_int
 from nearkin.options.collection import ToleranceOptions
 from nearkin.options.declared import PYTHON, Option, Options, Same, option
 from nearkin.options.dedup import PlannedSearch
@@ -49,21 +49,9 @@ def count_of(given: object) -> int:
 
 
 def _counts(given: Any) -> tuple[int, int]:
-    left, right = _two("n_documents", given)
-    return count_of(left), count_of(right)
-
-
-def _terms(given: Any) -> tuple[float, float]:
-    left, right = _two("terms", given)
-    if not all(is_number(n) and 0 < n < 1e6 for n in (left, right)):
-        raise ParameterError.of("terms", "two numbers > 0 and < 1,000,000", given)
-    return left, right
-
-
-def _two(name: str, given: Any) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ParameterError.of(name, "two numbers", given)
-    return given[0], given[1]
+        raise ParameterError.of("n_documents", "two numbers", given)
+    return count_of(given[0]), count_of(given[1])
 
 
 class PlanJob(ThreadOptions, PlannedSearch, ReadingOptions):
@@ -82,9 +70,6 @@ class PlanPairsJob(ThreadOptions, PairOptions, SideOptions):
         kind=tuple, metavar="LEFT RIGHT", parse=_counts,
         help="Number of documents in each corpus: 3.44M, 200k or 1,470,000. [default: as in the samples]",
     )  # fmt: skip
-    terms: Option[tuple[float, float] | None, tuple[float, float]] = option(
-        panel=PYTHON, parse=_terms, help="Mean number of terms of a vector on each side, without samples; default: 100."
-    )
     cores: Same[int] = CORES
     progress: Progress | Callable[[str], object] | None = None
 

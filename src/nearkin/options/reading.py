@@ -66,16 +66,25 @@ class DocumentOptions(Options):
         return ReadingRules.of(**{name: vars(self)[name] for name in names if vars(self).get(name) is not None})
 
 
+ENCODING = _input(
+    "utf-8",
+    help="Encoding of text, CSV and TSV that is not UTF-8, such as cp1252. [default: such text is unreadable]",
+)
+
+
+class EncodingOptions(Options):
+    """Encoding of a file beside the collection."""
+
+    encoding: Same[str] = ENCODING
+
+
 class FileOptions(DocumentOptions):
     """Options for files of documents."""
 
     file_format: Same[str | None] = _input(
         names=("--format",), help=f"{names_with_hints()}. [default: from the name and the first bytes]"
     )
-    encoding: Same[str] = _input(
-        "utf-8",
-        help="Encoding of text, CSV and TSV that is not UTF-8, such as cp1252. [default: such text is unreadable]",
-    )
+    encoding: Same[str] = ENCODING
     on_error: Same[OnError] = _input(
         "skip-documents",
         help="skip-documents: skip and list unreadable documents, but stop at a damaged file. skip: also use the "

@@ -80,26 +80,16 @@ def prediction_fact(
     """Compare the predicted recall, or its range up to ``high``, with the measured one."""
     if predicted is None:
         return Fact(label, "–", "not known")
-    value = share_percent_text(predicted)
+    high = predicted if high is None else high
+    value = share_percent_text(predicted) + f" to {percent_text(high, digits=2)}" * (high > predicted)
     if estimate.recall is None or estimate.low is None or estimate.high is None:
         return Fact(label, value)
-    if claims_all:
-        if estimate.n_missed:
-            return Fact(label, value, "inconsistent: pairs were missed", "damage")
-        return Fact(label, value, "consistent: none of these pairs was missed")
-    high = predicted if high is None else high
-    if high > predicted:
-        value = f"{value} to {percent_text(high, digits=2)}"
-        if estimate.high >= predicted and estimate.low <= high:
-            is_inside = predicted <= estimate.recall <= high
-            return Fact(label, value, "the recall is in the range" if is_inside else "the interval meets the range")
+    if claims_all and estimate.n_missed:
+        return Fact(label, value, "pairs were missed", "damage")
     if (points := round(100 * (predicted - estimate.recall), 2)) > 0 and predicted > estimate.high:
-        where = "" if estimate.is_exact else ", outside the interval"
-        return Fact(label, value, f"{points:.2f} points above the recall{where}", "warning")
-    if estimate.low > high > predicted:
-        return Fact(label, value, "below the recall" if estimate.is_exact else "below the interval")
-    is_inside = estimate.low <= predicted <= estimate.high
-    return Fact(label, value, "" if estimate.is_exact else "inside the interval" if is_inside else "below the interval")
+        return Fact(label, value, f"{points:.2f} points above the recall", "warning")
+    where = "inside" if estimate.low <= high else "below"
+    return Fact(label, value, "" if estimate.is_exact else f"{where} the interval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from nearkin.options.pairs import PairOptions
-from nearkin.planning.pairs.costs import COSTS, FEW_TERMS
+from nearkin.planning.pairs.costs import COSTS
 from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Prediction, Question
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
@@ -56,25 +56,9 @@ def forecast(
     )
 
 
-def question_without_samples(
-    n_left: int,
-    n_right: int,
-    options: PairOptions,
-    *,
-    terms: tuple[float, float] = (FEW_TERMS, FEW_TERMS),
-    cores: int = 1,
-) -> Question:
+def question_without_samples(n_left: int, n_right: int, options: PairOptions, *, cores: int) -> Question:
     """Return the question to the planner if there are only numbers."""
-    left_terms, right_terms = terms
-    return Question(
-        n_left=n_left,
-        n_right=n_right,
-        threshold=options.threshold,
-        recall=options.recall,
-        cores=cores,
-        left_terms=left_terms,
-        right_terms=right_terms,
-    )
+    return Question(n_left=n_left, n_right=n_right, threshold=options.threshold, recall=options.recall, cores=cores)
 
 
 def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | None) -> dict[str, object]:
