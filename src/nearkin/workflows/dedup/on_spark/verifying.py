@@ -34,7 +34,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.outcome import differences_of
 
-_MAX_TOGETHER = 1 << 12
+MAX_TOGETHER = 1 << 12
 """Texts of a component that one partition verifies; pairs of larger ones are verified where their left text lies."""
 _BYTES_A_BLOCK = 1 << 18  # Java handles larger blocks separately, which is slower
 
@@ -90,7 +90,7 @@ def _write_pairs(folder: Path, partitions: Partitions, pairs: Candidates) -> Non
     """Write for each partition the pairs that it verifies, and the texts that it sends for them to others."""
     folder.mkdir(exist_ok=True)
     component = components(pairs.left, pairs.right, int(partitions.first_node[-1]))
-    is_small = np.bincount(component, minlength=len(component))[component] <= _MAX_TOGETHER
+    is_small = np.bincount(component, minlength=len(component))[component] <= MAX_TOGETHER
     at = partitions.at(np.where(is_small, component, np.arange(len(component)))[pairs.left].astype(np.uint32))
     by_partition = np.argsort(at, kind="stable")
     left, right, at = pairs.left[by_partition], pairs.right[by_partition], at[by_partition]
