@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -290,11 +290,6 @@ class ReadingRules:
         """Whether documents before the damage of a file are used."""
         return self.on_error == "skip"
 
-    @classmethod
-    def of_finished_run(cls) -> ReadingRules:
-        """Return rules that accept everything a finished run may have accepted, to read its documents again."""
-        return cls(on_error="skip", max_unreadable=1.0)
-
     def check_readable(
         self, n_unreadable: int, n_documents: int, first: str, *, n_beside: int = 0, of: str = ""
     ) -> None:
@@ -367,7 +362,7 @@ FOLDERS = (
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
+def language_data(languages: str) -> LanguageData:
     """Find a folder with the data of all the languages, such as "eng+deu": tesseract prefers the first."""
     names = languages.split("+") if isinstance(languages, str) else [""]
     if not all(_LANGUAGE.fullmatch(language) for language in names) or len(set(names)) < len(names):
@@ -375,14 +370,14 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
         raise ParameterError.of("ocr", rule, languages)
     if find_spec("xberg") is None or find_spec("pypdfium2") is None:
         raise MissingExtraError.of("OCR", "documents")
-    for folder in folders:
+    for folder in FOLDERS:
         data = LanguageData(languages, folder)
         if all(map(os.path.isfile, data.files)):
             return data
     files = ", ".join(f"{name}.traineddata" for name in names)
     packages = " ".join(f"tesseract-ocr-{name.lower().replace('_', '-')}" for name in names)
     raise ParameterError(
-        f"needs the language data of tesseract: {files} not found in {', '.join(folders)}. Put the files into one of "
+        f"needs the language data of tesseract: {files} not found in {', '.join(FOLDERS)}. Put the files into one of "
         f"these folders; on Debian and Ubuntu: apt-get install {packages}.",
         parameter="ocr",
     )

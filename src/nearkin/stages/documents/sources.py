@@ -253,9 +253,9 @@ def _with_columns(
 
 
 def check_keep_column(sources: Sequence[Source], column: str) -> None:
-    """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
+    """Raise SourceError if a file lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
-    for source in sources:
+    for source in (source for source in sources if not source.is_stored):  # those say it when they are opened
         if not has_columns(source.format):
             raise SourceError(f"{source.name} has no columns.", parameter="keep")
         if (sample := sample_of(source)) is not None:

@@ -136,7 +136,7 @@ def audit_pairs(
 
 def _texts(side: SideRecord, in_memory: GivenAgain, threads: int) -> Texts:
     again = reread(side.inputs, side.encoding, side.reading, in_memory=in_memory, threads=threads, progress=Silent())
-    return Texts(again.inputs, ReadingRules.of_finished_run())
+    return Texts(again.inputs, ReadingRules(on_error="skip", max_unreadable=1.0))
 
 
 def _table(record: TableRecord) -> TranslationTable:

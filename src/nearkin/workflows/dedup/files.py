@@ -19,7 +19,7 @@ from nearkin.paths import STDIN
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, SourceSet
+from nearkin.stages.documents.sources import Source, SourceSet, check_keep_column
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_columns, check_carry, write_kept_corpus
@@ -161,7 +161,7 @@ def find_sources(
         others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
         progress.say(f"INPUT: {len(found.sources):,}; {OTHER_SET}: {len(others.sources):,}")
     if options.keep.column is not None:
-        request.check_keep_column(found.sources, options.keep.column)
+        check_keep_column(found.sources, options.keep.column)
     return found, others
 
 

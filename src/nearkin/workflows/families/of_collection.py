@@ -58,11 +58,6 @@ class CollectionFamilies:
         return {**self.manifest.as_stored(), **{name: groups[name] for name in ("is_first", "new_waves", "changes")}}
 
 
-def group_parameters(tolerance: Tolerance) -> dict[str, str | float | int]:
-    """Return the criterion of the groups of a collection, named as the options of a run over files."""
-    return {"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)}
-
-
 def families_of_collection(
     request: ReadingRequest,
     out: Path,
@@ -102,7 +97,8 @@ def families_of_collection(
         n_alone = counts["documents"] - len(grouped.members) - counts.get("empty", 0)
         manifest = DedupManifest(
             command=FAMILIES_OF_COLLECTION,
-            parameters=group_parameters(tolerance),
+            # named as the options of a run over files
+            parameters={"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)},
             inputs=(replace(input_file(seen(source)), n_documents=counts["documents"]),),
             counts=counts,
             families=FamilyCounts(len(grouped.groups), len(grouped.members), n_alone, page.all_relations()),

@@ -23,7 +23,7 @@ from nearkin.stages.documents.members import BETWEEN, UNKNOWN_FILE, KnownFile, O
 from nearkin.stages.documents.normalisation import AS_IT_CAME, ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules, sentence_of
 from nearkin.stages.documents.source import NotRead
-from nearkin.stages.documents.sources import Source, SourceSet, check_keep_column, resolve_sources
+from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource, inputs_of, recognised_format
 from nearkin.workflows.reading.texts import Texts
 
@@ -147,14 +147,6 @@ class ReadingRequest:
         """Return the sources, with their columns, else SourceError."""
         resolved = self.found(progress)
         return Texts(inputs_of(resolved.sources), self.rules, resolved.not_read)
-
-    def check_keep_column(self, sources: Sequence[Source], keep_column: str) -> None:
-        """Check that all sources have the column to keep by; SourceError if one has not, or it holds no numbers."""
-        files = [source for source in sources if not isinstance(source, StoredSource)]
-        check_keep_column(files, keep_column)
-        for source in sources:
-            if isinstance(source, StoredSource):
-                source.documents.keeping(keep_column, source.name)
 
 
 @contextmanager

@@ -140,7 +140,7 @@ class Wanted:
         return batch
 
 
-def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id_parameter: str = "id") -> None:
+def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None) -> None:
     """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
     for part in text_names(text, schema.names):
         type_ = check_column(name, "text", part, schema)
@@ -151,7 +151,7 @@ def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id
                 f"The columns are: {listed_columns(schema.names)}.{hint}"
             )
     if doc_id is not None:
-        check_column(name, id_parameter, doc_id, schema)
+        check_column(name, "id", doc_id, schema)
 
 
 def parts_of_batch(
