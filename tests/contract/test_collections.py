@@ -186,9 +186,9 @@ def test_texts_come_back_as_they_came(collection):
 
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_stored(collection):
     documents = [("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")]
-    with pytest.raises(DocumentError, match=r"^4 of 5 documents are unreadable: 80%, more than the 50%"):
+    with pytest.raises(DocumentError, match=r"^Unreadable: 4 of 5 documents, 80%, more than the 50%"):
         collection.add(documents)
-    with pytest.raises(SourceError, match=r"^All 4 documents are unreadable"):
+    with pytest.raises(SourceError, match=r"^No document of 4 is readable"):
         collection.add(documents[:4], max_unreadable=1.0)
     assert (current(collection), collection.info().n_problems) == ({}, 0)
     added = collection.add(documents, max_unreadable=0.8)

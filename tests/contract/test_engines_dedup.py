@@ -358,14 +358,14 @@ def test_too_much_that_is_unreadable_is_refused_by_both(engine, is_against, tmp_
     good = written_as(tmp_path, "good.jsonl", fine)
     mine, theirs = (good, bad) if is_against else (bad, [])
     side = "--against: " if is_against else ""
-    message = rf"^{side}3 of 5 documents are unreadable: 60%, more than the 50% of --max-unreadable\. .*bad\.jsonl:3: "
+    message = rf"^{side}Unreadable: 3 of 5 documents, 60%, more than the 50% of --max-unreadable\. .*bad\.jsonl:3: "
     with pytest.raises(DocumentError, match=message):
         found_in(tmp_path, mine, theirs, engine, ReadingRules())
     shutil.rmtree(tmp_path / engine)
     assert len(found_in(tmp_path, mine, theirs, engine, ReadingRules(max_unreadable=0.6)).corpus) == 5 + 2 * is_against
     none = written_as(tmp_path, "none.jsonl", b"{broken\n" * 3)
     shutil.rmtree(tmp_path / engine)
-    with pytest.raises(SourceError, match=rf"^{side}All 3 documents are unreadable"):
+    with pytest.raises(SourceError, match=rf"^{side}No document of 3 is readable"):
         found_in(
             tmp_path,
             good if is_against else none,

@@ -85,13 +85,13 @@ def test_files_without_text_among_texts(tmp_path):
     for name in ("b.pdf", "c.pdf"):
         (folder / name).write_bytes(b"%PDF-1.7 and so on")
     refused = dedup(folder, tmp_path)
-    assert_refused(refused, 4, "2 of 3 documents are unreadable: 66.67%", "b.pdf:1: damaged", "--max-unreadable")
+    assert_refused(refused, 4, "Unreadable: 2 of 3 documents, 66.67%", "b.pdf:1: damaged", "--max-unreadable")
     assert dedup(folder, tmp_path, "--max-unreadable", "67%").code == 0
     assert verdicts(tmp_path)["b.pdf"] == "unreadable"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert list(manifest["problems"].values()) == [2]
     assert manifest["extraction"]["exceptions"] == {"damaged": 2}
-    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "The only document is unreadable")
+    assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "No document of 1 is readable")
 
 
 # -- files and columns ------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_a_command_fails_where_most_is_unreadable(command: str, mostly_bad: Path
     out.mkdir()
     arguments = COMMANDS[command](mostly_bad, out)
     ended = nearkin_here(*arguments)  # type: ignore[arg-type]
-    message = "3 of 5 documents are unreadable: 60%, more than the 50% of --max-unreadable"
+    message = "Unreadable: 3 of 5 documents, 60%, more than the 50% of --max-unreadable"
     assert_refused(ended, 4, message, f"{mostly_bad}:2: damaged: not valid JSON")
     assert not list(out.glob("**/manifest.json"))
     assert not (out / "o.parquet").exists()

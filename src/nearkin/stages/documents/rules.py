@@ -301,18 +301,13 @@ class ReadingRules:
             return
         prefix = f"{of}: " if of else ""
         if n_unreadable == n_documents:
-            if n_documents == 1:
-                raise SourceError(f"{prefix}The only document is unreadable: {first}.")
-            all_of_them = f"All {counted(n_documents, 'document')} are unreadable. The first: "
-            raise SourceError(f"{prefix}{all_of_them}{first}.")
+            raise SourceError(f"{prefix}No document of {n_documents:,} is readable. The first: {first}.")
         n_unreadable, n_documents = n_unreadable - n_beside, n_documents - n_beside
         share = n_unreadable / max(n_documents, 1)
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
-            are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
-                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} "
-                f"unreadable: {100 * share:.4g}%, more than the {100 * self.max_unreadable:.4g}% of "
-                f"--max-unreadable. {which} {first}."
+                f"{prefix}Unreadable: {n_unreadable:,} of {counted(n_documents, 'document')}, {100 * share:.4g}%, more "
+                f"than the {100 * self.max_unreadable:.4g}% of --max-unreadable. The first: {first}."
             )
 
 
