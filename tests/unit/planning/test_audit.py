@@ -90,13 +90,6 @@ def test_no_true_pairs() -> None:
     assert estimate_recall([], [], n_population=0).recall is None
 
 
-def test_everything_was_looked_at() -> None:
-    estimate = estimate_recall([2, 0, 4], [1, 0, 4], n_population=3)
-    assert estimate.is_exact
-    assert estimate.recall == estimate.low == estimate.high == 5 / 6
-    assert estimate.n_missed == 1
-
-
 @pytest.mark.parametrize(
     ("probability", "a", "b", "expected"),
     [  # of published tables: Clopper and Pearson's limits for 8 of 10, and for 95 of 100

@@ -42,10 +42,6 @@ def test_a_function_refuses_what_is_no_parameter_as_python_does(function):
     assert "given" not in inspect.signature(function).parameters
 
 
-def test_none_is_not_given():
-    assert DedupOptions(threshold=None, shingle=None) == DedupOptions()
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_keep_to_the_rules(name):
     chosen = DedupOptions(preset=name)
