@@ -18,7 +18,7 @@ from nearkin.paths import STDIN, printable
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.run import HOW_TO_FINISH, manifest_if_any
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import is_of_documents, table_begun_by
+from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.members import BETWEEN, UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME, ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules, sentence_of
@@ -227,7 +227,6 @@ def is_one_collection(request: ReadingRequest) -> bool:
 
 
 _SHOWN = 5
-_MAGIC_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,10 +262,8 @@ def read_one_document(
         raise SourceError(f"{path} is a folder. Name one file.")
     file = _file_of(str(path))
     file_format = by_suffix(file)[0]
-    if os.path.isfile(file):
-        _refuse_table(path, file)
-        if file_format in (None, "file"):  # of a pipe, the beginning would be gone
-            file_format = recognised_format(file)
+    if file_format in (None, "file") and os.path.isfile(file):  # of a pipe, the beginning would be gone
+        file_format = recognised_format(file)
     if file_format is None or not is_of_documents(file_format):
         file_format = "file"
     request = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
@@ -291,22 +288,10 @@ def read_one_document(
         problem = problem or next((f"{member}: {sentence_of(why)}" for member, why in zip(ids, problems) if why), "")
     if document is not None:
         return replace(document, inside=tuple(inside))
-    if len(texts.names) != 1:
-        raise SourceError(f"{path} is not a single file. Name one file.")
     if others:
         what = f"{path} is not one document." if file == str(path) else f"{path}: there is no such document in {file}."
         raise SourceError(f"{what} It contains {first_of(others, _SHOWN)}.")
     raise SourceError(f"No document in {path} can be read. The first: {problem}.")
-
-
-def _refuse_table(path: Path, file: str) -> None:
-    try:
-        with open(file, "rb") as raw:
-            table = table_begun_by(raw.read(_MAGIC_BYTES))
-    except OSError:
-        return
-    if table is not None:
-        raise SourceError(f"{path} is {table.a_file}, a table of documents, not one document.")
 
 
 def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:

@@ -260,10 +260,7 @@ def _record(line: bytes) -> tuple[dict[str, object], bool]:
     try:
         record = json.loads(characters)
     except json.JSONDecodeError as error:
-        if characters.startswith("\ufeff"):
-            why = "a byte order mark, as where two files were joined"
-        else:
-            why = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # some of the messages already end in "at"
+        why = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # some of the messages already end in "at"
         raise RecordFault("damaged", f"not valid JSON: {why}") from error
     except (RecursionError, ValueError) as error:
         raise RecordFault("damaged", "not valid JSON: nested too deeply, or a number with too many digits") from error
