@@ -192,8 +192,8 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 
     place = None if without is None else os.path.realpath(without)
-    paths, results = list[str](), list[str]()
-    not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, LINKS, SPECIAL)}
+    paths = list[str]()
+    not_read: dict[str, list[str]] = {reason: [] for reason in (_OWN, HIDDEN, LINKS, SPECIAL)}
     inside = identity(folder).rstrip(os.sep) + os.sep
     for where, folders, files in os.walk(folder, onerror=refuse):
         not_read[HIDDEN] += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
@@ -207,17 +207,17 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
             elif os.path.islink(path):
                 not_read[LINKS].append(path)
             elif _is_own(path):
-                results.append(path)
+                not_read[_OWN].append(path)
                 folders.remove(name)
         for path in (os.path.join(where, name) for name in files if not name.startswith(".")):
             if os.path.islink(path) and not (os.path.exists(path) and identity(path).startswith(inside)):
                 not_read[LINKS].append(path)
             else:
                 (paths if os.path.isfile(path) else not_read[SPECIAL]).append(path)
-    for reason, places in {_OWN: results, **not_read}.items():
+    for reason, places in not_read.items():
         notes += _not_read(reason, sorted(places), folder)
     if not paths:
-        unread = [f"{reason} ({len(places):,})" for reason, places in {_OWN: results, **not_read}.items() if places]
+        unread = [f"{reason} ({len(places):,})" for reason, places in not_read.items() if places]
         but = f", but {', '.join(unread)}, which are not read" if unread else ""
         raise SourceError(f"{folder}: the folder holds no files{but}.")
     return sorted(paths)

@@ -26,10 +26,7 @@ WHOLE = dump(
     page("Diskussion:Regen", PROSE, namespace=1),
     page("1984", f"Ein Jahr. {PROSE}"),
 )
-TOLD = (
-    "input: 7 pages: 2 articles read; omitted: 1 redirects, 1 disambiguation pages, 2 stubs (fewer than 50 words of "
-    "text, or marked as a stub), 1 of other namespaces"
-)
+TOLD = "input: 7 pages: 2 article, 1 redirect, 1 disambiguation, 2 stub, 1 other namespace"
 PACKERS = {"none": bytes, "gzip": gzip.compress, "zstd": zstd.compress, "bzip2": bz2.compress}
 
 
@@ -104,7 +101,7 @@ def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pyte
         ("c", None),
         (None, "too large: its title is longer than 4,096 characters"),
     ]
-    assert told == ["input: 3 pages: 1 article read, 2 that cannot be read"]
+    assert told == ["input: 3 pages: 1 article, 2 unreadable"]
 
 
 def test_other_xml_is_refused(read: Read) -> None:

@@ -83,7 +83,7 @@ def _rows(stream: ByteStream, opened: OpenedSource) -> Iterator[Row]:
 
 def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
     if page.namespace:
-        return None, "other"
+        return None, "other namespace"
     if page.problem is not None:
         return None, "unreadable"
     if page.is_redirect:
@@ -105,16 +105,12 @@ def _is_short(text: str) -> bool:
     return n_words < MIN_WORDS and n_words + len(_WITHOUT_SPACES.findall(text)) // 2 < MIN_WORDS
 
 
+_KINDS = ("article", "unreadable", "redirect", "disambiguation", "stub", "other namespace")
+
+
 def _told(name: str, counts: Counter[str]) -> str:
-    stubs = f"stubs (fewer than {MIN_WORDS} words of text, or marked as a stub)"
-    parts = {
-        "redirect": "redirects", "disambiguation": "disambiguation pages", "stub": stubs,
-        "other": "of other namespaces",
-    }  # fmt: skip
-    left_out = ", ".join(f"{counts[kind]:,} {words}" for kind, words in parts.items() if counts[kind])
-    unreadable = f", {counts['unreadable']:,} that cannot be read" if counts["unreadable"] else ""
-    sentence = f"{name}: {counted(counts.total(), 'page')}: {counted(counts['article'], 'article')} read{unreadable}"
-    return f"{sentence}; omitted: {left_out}" if left_out else sentence
+    by_kind = ", ".join(f"{counts[kind]:,} {kind}" for kind in _KINDS if counts[kind] or kind == "article")
+    return f"{name}: {counted(counts.total(), 'page')}: {by_kind}"
 
 
 HIDDEN = frozenset({"file", "image", "media", "category", "datei", "bild", "kategorie"})
