@@ -18,7 +18,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN, why
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import Columns, ColumnSample, KeepColumn, choose_columns
+from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.extraction.kinds import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.formats import FORMATS, table_begun_by
@@ -35,6 +35,7 @@ from nearkin.stages.documents.streams import (
     packed,
     unreported,
 )
+from nearkin.stages.documents.values import KeepColumn
 from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:

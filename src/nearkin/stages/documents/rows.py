@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import as_type, binaries, integers, strings
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.arrays import as_binary, is_binary, without_empty
-from nearkin.stages.documents.columns import KeepColumn
 from nearkin.stages.documents.encodings import why_not_utf8
 from nearkin.stages.documents.members import Origin, printable_id
 from nearkin.stages.documents.rules import RecordFault, StreamFault
+from nearkin.stages.documents.values import KeepColumn
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.streams import ByteStream

@@ -12,8 +12,8 @@ from nearkin.stages.documents.streams import Compression, Progress, unreported
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.annotating import Annotations
-    from nearkin.stages.documents.columns import KeepColumn
     from nearkin.stages.documents.extraction.messages import ExtractedNode
+    from nearkin.stages.documents.values import KeepColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from nearkin.stages.documents.columns import (
     SAMPLE_ROWS,
     TABLE_IN_MEMORY,
     Columns,
-    KeepColumn,
     check_keep,
     check_unique,
     choose_columns,
@@ -26,7 +25,7 @@ from nearkin.stages.documents.readers.tables import Wanted, check_schema, parts_
 from nearkin.stages.documents.rows import Row, RowList
 from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.streams import unreported
-from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
+from nearkin.stages.documents.values import KeepColumn, id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (
     "a pyarrow Table or array, a pandas or polars frame or Series, a dict of columns, "

@@ -1,4 +1,4 @@
-"""Values of JSON, Python and Arrow as texts, ids and numbers."""
+"""Values of JSON, Python and Arrow as texts, ids and numbers, and what a column to keep by makes of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.arguments import plain_number
 from nearkin.errors import ParameterError
+from nearkin.stages.documents.arrays import as_binary, holds_characters, without_empty
 from nearkin.stages.documents.rules import RecordFault
 
 
@@ -243,3 +245,120 @@ def value_in(record: Mapping[str, object], name: str | None) -> object:
         return record.get(name)  # type: ignore[arg-type]  # None is no key
     path = ColumnPath.of(name, may_repeat=False)
     return next(_inside(record.get(path.column), path.steps), None)
+
+
+_ARE_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+@dataclass(slots=True)
+class KeepColumn:
+    """A column of one source, which holds numbers or dates by its first value; values of the other kind are null.
+
+    Examples
+    --------
+    >>> column = KeepColumn("created")
+    >>> column.numbers(pa.array(["1970-01-02", None, "soon"])).to_pylist()
+    [86400000000.0, None, None]
+    >>> column.of_values([2004]).to_pylist()
+    [None]
+    """
+
+    name: str
+    holds_dates: bool | None = None
+
+    def numbers(self, values: pa.Array, *, is_text: bool = False) -> pa.DoubleArray:
+        """Convert values; strings may be dates, and only those of a file without types numbers, or true and false."""
+        of_numbers = of_dates = pa.nulls(len(values), pa.float64())
+        if holds_characters(values.type):
+            strings = _legible(values)
+            of_numbers = numbers_of(strings) if is_text and self.holds_dates is not True else of_numbers
+            of_dates = microseconds_of_strings(strings) if self.holds_dates is not False else of_dates
+        elif pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
+            of_dates = microseconds_of_times(values)
+        elif pa.types.is_boolean(values.type):
+            of_numbers = values.cast(pa.uint8()).cast(pa.float64())
+        elif any(check(values.type) for check in _ARE_NUMBERS):
+            of_numbers = values.cast(pa.float64(), safe=False)
+        return self._chosen(of_numbers, of_dates)
+
+    def of_values(self, values: Sequence[object], *, is_text: bool = False) -> pa.DoubleArray:
+        """Convert values of JSON or Python, or characters, by the same rule."""
+        if is_text:
+            return self.numbers(pa.array(values, pa.large_binary()), is_text=True)
+        numbers = [None if isinstance(value, str) else number_of(value) for value in values]
+        strings = [value.encode("utf-8", "replace") if isinstance(value, str) else None for value in values]
+        dates = microseconds_of_strings(pa.array(strings, pa.large_binary()))
+        return self._chosen(pa.array(numbers, pa.float64()), dates)
+
+    def _chosen(self, of_numbers: pa.DoubleArray, of_dates: pa.DoubleArray) -> pa.DoubleArray:
+        if self.holds_dates is None:
+            first = pc.or_(of_numbers.is_valid(), of_dates.is_valid()).index(True).as_py()
+            self.holds_dates = None if first < 0 else bool(of_dates[first].is_valid)
+        return of_dates if self.holds_dates else of_numbers
+
+
+def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
+    """Convert strings to numbers; true and false are 1 and 0, other strings null.
+
+    Examples
+    --------
+    >>> numbers_of(pa.array(["2.5", "1e3", "TRUE", "x", "", None], pa.large_string())).to_pylist()
+    [2.5, 1000.0, 1.0, None, None, None]
+    """
+    strings = without_empty(strings)
+    try:
+        return strings.cast(pa.float64())
+    except pa.ArrowInvalid:
+        words = strings.dictionary_encode()
+        return pa.array(map(_number, words.dictionary.to_pylist()), pa.float64()).take(words.indices)
+
+
+def _number(word: str) -> float | None:
+    if (truth := word.strip().casefold()) in ("true", "false"):
+        return float(truth == "true")
+    try:
+        number: float = pa.scalar(word, pa.large_string()).cast(pa.float64()).as_py()
+    except pa.ArrowInvalid:
+        return None
+    return number
+
+
+def _legible(values: pa.Array) -> pa.LargeStringArray:
+    raw = as_binary(values)  # strings would not be checked
+    try:
+        return raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        decoded = [None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
+        return pa.array(decoded, pa.large_string())
+
+
+_ISO = r"^\s*\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?([Zz]|[+-]\d{2}:?(\d{2})?))?)?\s*$"
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+
+def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
+    """Parse dates and times of ISO 8601, extended, into microseconds since 1970 in UTC; null for other strings.
+
+    A date means its midnight, a time without an offset UTC; fractions count to six digits. Exact between 1685 and 2255.
+    """
+    strings = values.cast(pa.large_string())
+    is_date = pc.match_substring_regex(strings, _ISO).fill_null(False)
+    parsed = [_microseconds(word) for word in strings.filter(is_date).to_pylist()]
+    return pc.replace_with_mask(pa.nulls(len(strings), pa.float64()), is_date, pa.array(parsed, pa.float64()))
+
+
+def _microseconds(word: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(word.strip().upper().replace(" +", "+").replace(" -", "-"))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return float((moment - _EPOCH) // _MICROSECOND)
+    except (ValueError, OverflowError):
+        return None
+
+
+def microseconds_of_times(values: pa.Array) -> pa.DoubleArray:
+    """Convert dates and timestamps of a table to the same numbers."""
+    type_ = values.type
+    unit = pa.timestamp("us", tz=type_.tz if pa.types.is_timestamp(type_) else None)
+    return values.cast(unit, safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)

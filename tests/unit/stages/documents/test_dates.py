@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.columns import microseconds_of_strings, microseconds_of_times
+from nearkin.stages.documents.values import microseconds_of_strings, microseconds_of_times
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZONES = st.none() | st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

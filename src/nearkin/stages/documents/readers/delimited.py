@@ -17,7 +17,6 @@ from nearkin.stages.documents.columns import (
     KNOWN_NAMES,
     Columns,
     ColumnSample,
-    KeepColumn,
     check_header,
     check_unique,
     choose_columns,
@@ -40,7 +39,7 @@ from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch,
 from nearkin.stages.documents.rules import RecordFault
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.values import joined_columns, joined_fields, text_names
+from nearkin.stages.documents.values import KeepColumn, joined_columns, joined_fields, text_names
 
 TAB = "\t"
 _COPIED_BYTES = 8 << 20

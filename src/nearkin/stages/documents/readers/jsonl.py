@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from nearkin.records import I64
-from nearkin.stages.documents.columns import ColumnSample, KeepColumn, sample_of_records
+from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.reader import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.readers.lines import LineReader, LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, Row, RowList, documents_batch, ids_from_characters, problem_batch
@@ -26,6 +26,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import (
     ColumnPath,
+    KeepColumn,
     id_of,
     in_words,
     joined_columns,

@@ -17,7 +17,6 @@ from nearkin.stages.documents.columns import (
     INSIDE,
     SAMPLE_ROWS,
     ColumnSample,
-    KeepColumn,
     check_column,
     is_in_schema,
     listed_columns,
@@ -29,7 +28,7 @@ from nearkin.stages.documents.rows import IdType, documents_batch, ids_from_pyth
 from nearkin.stages.documents.rules import StreamFault, too_long, truncated_input
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.values import ColumnPath, joined_columns, text_names, text_paths
+from nearkin.stages.documents.values import ColumnPath, KeepColumn, joined_columns, text_names, text_paths
 
 
 class TableFile(Protocol):
