@@ -22,6 +22,7 @@ from nearkin.collection.decisions.batches import hold
 from nearkin.collection.decisions.deciding import tag
 from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.collection.tolerance import Tolerance
+from nearkin.web import later
 from places import SomePlace, refused_before_any_database
 from review_client import DOCUMENTS, LEASE, Visit
 
@@ -60,6 +61,7 @@ def script(place: SomePlace) -> Iterator[Script]:
         found = Script(collection)
         yield found
         found.service.jobs.close()
+        found.service.later.close()
 
 
 def test_the_same_put_changes_nothing_again(script: Script) -> None:
@@ -144,6 +146,31 @@ def test_a_call_that_was_changed_meanwhile_is_refused(script: Script) -> None:
     seen = script.read("/documents/lease")["last_activity"]
     assert seen == changed["number"]
     assert script.call("POST", "/tags", json={**body, "tag_value": "no", "seen": seen}).json()["n_changed"] == 1
+
+
+def test_long_texts_are_compared_in_another_process_with_the_same_answers(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [{"id": "new", "text": f"{LEASE} Signed."}]
+
+    def answers() -> list[Any]:
+        found = [
+            script.read("/compare", a="lease", b="lease, signed"),
+            script.read("/documents/lease/similar"),
+            script.check(f"{LEASE} Signed.").json(),
+            *script.call("POST", "/checks", json={"documents": documents}).json()["answers"],
+        ]
+        return [{name: value for name, value in answer.items() if name != "elapsed_s"} for answer in found]
+
+    here = answers()
+    compute, works = script.service.later.compute, list[str]()
+    monkeypatch.setattr(later, "AT_ONCE", -1)
+    monkeypatch.setattr(
+        script.service.later, "compute", lambda work: (works.append(work.func.__name__), compute(work))[1]
+    )
+    assert answers() == here
+    assert works == ["compare", "similar_documents", "check_one", "check_many"]
+    assert script.call("GET", "/compare", params={"a": "lease", "b": "no-such"}).status_code == 404
 
 
 def test_a_call_that_agrees_with_that_of_another_person_is_logged_once(script: Script) -> None:

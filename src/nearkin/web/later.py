@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.log import BATCH, CODE, CODING, SEARCH, TAG, StoredState
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.key_table import KEYS
 from nearkin.errors import CollectionBusyError
 from nearkin.store.schema import activity, groupings
 from nearkin.web.beside import ProcessBeside
@@ -21,6 +22,8 @@ from nearkin.web.beside import ProcessBeside
 AT_ONCE = 15_000
 """Characters of texts that are compared while the page is made."""
 _WAITING_S = 0.15
+_CHARACTERS = 1_000
+"""Characters of a text without keys, about."""
 _MAX_KEPT = 64
 """Results, and works that wait."""
 _OF_NO_GROUP = (TAG, "untag", BATCH, CODE, CODING, SEARCH, "note", "group-note")
@@ -40,6 +43,20 @@ def state_of_groups(connection: Connection) -> Hashable:
     last = select(func.max(activity.c.number)).where(activity.c.kind.not_in(_OF_NO_GROUP)).scalar_subquery()
     n_groupings = select(func.count()).select_from(groupings).scalar_subquery()
     return StoredState.now(connection), tuple(connection.execute(select(last, n_groupings)).one())
+
+
+def characters_to_check(connection: Connection, texts: Iterable[str]) -> int:
+    """Return the size of a check of texts: the first one after a load makes the keys of its texts."""
+    return sum(map(len, texts)) + _CHARACTERS * KEYS.n_missing(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class LongWork(Generic[Found]):
+    """Work about texts of a size, as in `Later.get`, for one request; and what makes an answer of the result."""
+
+    work: partial[Found]
+    n_characters: int
+    answer: Callable[[Found], object] = lambda found: found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +85,15 @@ class Later:
         self._thread: threading.Thread | None = None
         self._is_over = False
 
-    def get(self, work: partial[Found], n_characters: int, made_from: Hashable, *, key: Hashable = None) -> Found:
+    def get(
+        self,
+        work: partial[Found],
+        n_characters: int,
+        made_from: Hashable,
+        *,
+        key: Hashable = None,
+        is_kept: bool = True,
+    ) -> Found:
         """Return the result of work about texts of a size: at once if they are short.
 
         Parameters
@@ -80,6 +105,8 @@ class Later:
         key
             By default the function and the arguments. A key has one work at a time; one made from something else is
             replaced, unless it is running.
+        is_kept
+            Whether the result is asked for again.
 
         Raises
         ------
@@ -109,7 +136,7 @@ class Later:
         wait([future], _WAITING_S)
         if not future.done() or future.cancelled() or work_of_key.made_from != made_from:
             raise NotYet(future)
-        if future.exception() is not None:
+        if future.exception() is not None or not is_kept:
             with self._changed:
                 if self._kept.get(key) is work_of_key:
                     del self._kept[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from email.message import Message
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
@@ -19,6 +20,7 @@ from nearkin.tabular import as_json
 from nearkin.web.api import decisions, documents
 from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
+from nearkin.web.later import LongWork
 from nearkin.web.queries import (
     ToleranceQuery,
     fields_of,
@@ -78,6 +80,10 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
                 answer = await service.change(act, request.state.answer_by, by=visitor.name, in_words=_in_words)
             else:
                 answer = await service.workers.run(act)
+            if isinstance(answer, LongWork):
+                work, n_characters = answer.work, answer.n_characters
+                result = partial(service.later.get, work, n_characters, None, key=object(), is_kept=False)
+                answer = answer.answer(await service.whole(result))
         except ParameterError as error:
             raise _by_place(error, operation) from error
         if is_change and isinstance(answer, Job):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from nearkin.collection.check_in.check_in import check_many, check_one
 from nearkin.collection.check_in.results import (
+    CheckAnswer,
     Checked,
     CheckedDocument,
     CheckIn,
@@ -24,7 +28,7 @@ from nearkin.collection.info import Wave
 from nearkin.collection.listing.details import DocumentDetails
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
-from nearkin.collection.measuring import ComparedDocuments
+from nearkin.collection.measuring import ComparedDocuments, compare
 from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
@@ -46,6 +50,7 @@ from nearkin.web.api.operation import (
     operation,
 )
 from nearkin.web.jobs import Job
+from nearkin.web.later import Found, LongWork, characters_to_check
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.sent_files import source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -144,10 +149,11 @@ class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_similar(service: ReviewService, _: Visitor, body: SimilarAsked, __: object) -> SimilarDocuments:
+def get_similar(service: ReviewService, _: Visitor, body: SimilarAsked, __: object) -> LongWork[SimilarDocuments]:
     """List the documents similar to a document."""
-    opened, tolerance = service.collection.opened, body.tolerance
-    return similar_documents(opened, body.id, None, tolerance, version=body.version, limit=body.limit)
+    given = partial(similar_documents, doc_id=body.id, text=None, version=body.version, limit=body.limit)
+    size = service.collection.document(body.id, version=body.version).n_characters
+    return LongWork(partial(given, tolerance=body.tolerance), size)
 
 
 class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -196,20 +202,40 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return CheckIn(self.id, wave=self.wave, source=source_of_sent(self.name, "check-in"), only_new=self.only_new)
 
 
-def post_check(service: ReviewService, visitor: Visitor, body: CheckAsked, sent: RequestBody) -> dict[str, object]:
+def post_check(
+    service: ReviewService, visitor: Visitor, body: CheckAsked, sent: RequestBody
+) -> Mapping[str, object] | LongWork[Checked]:
     """Check whether something similar is stored; with store=true, also store the text."""
     options, under = body.options(), body.under()
     sent_document = document_of(sent, body.name, body.encoding)
     if under is not None:
         under = replace(under, file=sent_document.file_under(under.doc_id), by=visitor.name)
-    checked = service.collection.check(sent_document.text, options=options, store=under)
-    answer = replace(checked, missing=sent_document.missing, not_checked=sent_document.inside).to_dict()
-    answer["documents"] = [
-        {**document.to_dict(), "page": _page(document.document.doc_id)} for document in checked.documents
-    ]
-    if checked.stored_as is not None and checked.documents:
-        answer["comparison"] = address("/compare", a=checked.documents[0].document.doc_id, b=checked.stored_as)
-    return answer
+
+    def answer_to(checked: Checked) -> dict[str, object]:
+        answer = replace(checked, missing=sent_document.missing, not_checked=sent_document.inside).to_dict()
+        answer["documents"] = [
+            {**document.to_dict(), "page": _page(document.document.doc_id)} for document in checked.documents
+        ]
+        if checked.stored_as is not None and checked.documents:
+            answer["comparison"] = address("/compare", a=checked.documents[0].document.doc_id, b=checked.stored_as)
+        return answer
+
+    work = partial(check_one, text=sent_document.text, options=options, under=under)
+    return _check(service, work, [sent_document.text], answer_to)
+
+
+def _check(
+    service: ReviewService,
+    work: partial[Found],
+    texts: Iterable[str],
+    answer_to: Callable[[Found], Mapping[str, object]],
+) -> Mapping[str, object] | LongWork[Found]:
+    """Check texts here if they are stored, too, which is a change."""
+    opened = service.collection.opened
+    if work.keywords["under"] is not None:
+        return answer_to(work(opened))
+    with opened.store.reading() as connection:
+        return LongWork(work, characters_to_check(connection, texts), answer_to)
 
 
 class DocumentToCheck(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -236,13 +262,15 @@ class ChecksBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return self.store
 
 
-def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody) -> dict[str, object]:
+def post_checks(
+    service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody
+) -> Mapping[str, object] | LongWork[tuple[CheckAnswer, ...]]:
     """Check several texts; with store, also store them."""
     options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
     under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
     documents = [(document.id, document.text) for document in body.documents]
-    checked = service.collection.check_many(documents, options=options, store=under)
-    return {"answers": checked}
+    work = partial(check_many, documents=documents, options=options, under=under, stops=False)
+    return _check(service, work, (text for _, text in documents), lambda checked: {"answers": checked})
 
 
 class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -256,14 +284,14 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     context_lines: Annotated[int, Meta(ge=0, le=1_000_000, description="Lines around each difference.")] = 2
 
 
-def get_comparison(service: ReviewService, _: Visitor, body: CompareAsked, __: object) -> dict[str, object]:
+def get_comparison(service: ReviewService, _: Visitor, body: CompareAsked, __: object) -> LongWork[ComparedDocuments]:
     """Compare two documents word by word."""
-    given = {"version_a": body.version_a, "version_b": body.version_b}
-    comparison = service.collection.compare(
-        body.a, body.b, **given, context_lines=body.context_lines, ignore=body.ignore
-    )
+    given: dict[str, Any] = {"version_a": body.version_a, "version_b": body.version_b}
+    work = partial(compare, a=body.a, b=body.b, **given, context_lines=body.context_lines, ignore=body.ignore)
     page = address("/compare", a=body.a, b=body.b, ignore=body.ignore or None, **given)
-    return {**comparison.to_dict(), "page": page}
+    sides = (body.a, body.version_a), (body.b, body.version_b)
+    sizes = [service.collection.document(doc_id, version=version).n_characters for doc_id, version in sides]
+    return LongWork(work, sum(sizes), lambda compared: {**compared.to_dict(), "page": page})
 
 
 def _page(doc_id: str) -> str:
@@ -370,7 +398,7 @@ OPERATIONS = (
     operation("PUT", "/documents/{id}", put_document, _STORED, statuses=(200, 201)),
     operation("GET", "/documents/{id}", get_document),
     operation("DELETE", "/documents/{id}", delete_document, _REMOVED),
-    operation("GET", "/documents/{id}/similar", get_similar),
+    operation("GET", "/documents/{id}/similar", get_similar, answer_type(SimilarDocuments)),
     operation("GET", "/documents/{id}/passages", get_passages),
     operation("GET", "/passages/{passage}", get_passage),
     operation("POST", "/check", post_check, _CHECKED),

@@ -19,7 +19,6 @@ from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import current_ids
-from nearkin.collection.stored.key_table import KEYS
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.comparison import comparison_fragment
@@ -29,7 +28,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.jobs import JobProgress
-from nearkin.web.later import state_of_groups
+from nearkin.web.later import characters_to_check, state_of_groups
 from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import ENCODINGS, FileReadAgain, SentAgain, SentFile, SentText, source_of_sent
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
@@ -213,8 +212,6 @@ def store_read(service: ReviewService, visitor: Visitor, body: StoreReadForm) ->
 
 
 _N_SHOWN = 3
-_CHARACTERS = 1_000
-"""Characters of a text without keys, about."""
 
 
 class CheckInQuery(msgspec.Struct, kw_only=True):
@@ -230,8 +227,7 @@ def check_in(service: ReviewService, query: CheckInQuery) -> ScreenAnswer:
         return ScreenAnswer("check_in.html.j2", {"found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(query.key)
     with service.collection.opened.store.reading() as connection:
-        state, n_missing = state_of_groups(connection), KEYS.n_missing(connection)
-    n_characters = len(sent.text) + _CHARACTERS * n_missing  # the first check after a load makes the keys of its texts
+        state, n_characters = state_of_groups(connection), characters_to_check(connection, [sent.text])
     work = partial(_checked, text=sent.text)
     checked, comparisons = service.later.get(work, n_characters, state, key=("check-in", query.key))
     checked = replace(checked, missing=sent.document.missing, not_checked=sent.document.inside)

@@ -21,7 +21,6 @@ from markupsafe import Markup
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.coding import layout_of
-from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.groups.current import (
     ids_not_grouped,
@@ -262,10 +261,9 @@ def compared(service: ReviewService, a: str, b: str, **options: Any) -> Compared
     """Compare two documents; see `Collection.compare`. All options can be hashed."""
     versions = options.get("version_a"), options.get("version_b")
     with service.collection.opened.store.reading() as connection:
-        state = StoredState.now(connection)
         both = [document(connection, doc_id, version) for doc_id, version in zip((a, b), versions, strict=True)]
     n_characters = sum(side.n_characters for side in both)
-    return service.later.get(partial(compare, a=a, b=b, **options), n_characters, state)
+    return service.later.get(partial(compare, a=a, b=b, **options), n_characters, tuple(both))
 
 
 def state_and_length(service: ReviewService, tolerance: Tolerance, numbers: Sequence[int]) -> tuple[Hashable, int]:
