@@ -182,8 +182,6 @@ class TimeLineEntry(AnswerRecord):
         wording, and while another process writes.
     change
         From the member before, a difference with a negation first; None behind `MAX_COMPARED` characters.
-    n_of_kind
-        Number of differences of each kind; a difference may have several.
     """
 
     hidden = ("before",)

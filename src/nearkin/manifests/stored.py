@@ -151,13 +151,9 @@ class ThreadCounts(Stored):
     ----------
     mails, inside_mails, others
         Mails that are not attached to others; documents inside of these mails; the rest of the documents.
-    inclusive, duplicate_spares, included
-        Mails by result; the three together are all mails.
     quoting_more
         With ``new_text_only``: mails that are not inclusive and quote text that is in no inclusive mail of their
         thread.
-    by_link
-        Mails and missing mails that answer another one, by how that is known.
     """
 
     documents: int = 0
@@ -193,17 +189,9 @@ class PassageCounts(Stored):
 
     Parameters
     ----------
-    too_short
-        Readable documents of the input with fewer words than a passage.
-    inside_one_document
-        Passages whose occurrences are all in one document.
     repeated_characters, copied_characters, own_characters
         Characters in passages; in those that stand in an earlier document; that repeat what stands earlier in the same
         one.
-    items_found
-        Documents of the other set with a passage that stands in the input.
-    cut_characters, emptied
-        Characters that were cut, and documents of which no word is left.
     """
 
     documents: int = 0

@@ -46,12 +46,8 @@ class Option(Generic[Value, Given]):
     ----------
     default
         In the syntax of the command line, if the value has one.
-    help, panel
-        Text in the help, and the heading above it. The default is shown unless the help states it.
     kind
         Type on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
-    needs, excludes
-        Option without which, and options beside which this one is refused.
     """
 
     default: object

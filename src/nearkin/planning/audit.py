@@ -27,8 +27,6 @@ class AuditEstimate:
     ----------
     n_with_pairs
         Only these documents are evidence about the recall.
-    n_true, n_found
-        True pairs of the sampled documents, and those that were found; each pair counts once.
     n_effective
         Number of independent documents with true pairs that would give the same evidence.
     """

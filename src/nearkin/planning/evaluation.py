@@ -180,15 +180,7 @@ Truth = LabelledGroups | JudgedPairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Pairs of a result, reported or inside its groups, compared with the truth.
-
-    Parameters
-    ----------
-    score
-        Name of the similarity or distance of a pair; "" if it has none.
-    curve
-        At most 100 thresholds, the pairs most alike first.
-    """
+    """Pairs of a result, reported or inside its groups, compared with the truth."""
 
     pairs: str
     score: str

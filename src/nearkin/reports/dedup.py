@@ -43,14 +43,10 @@ class SamplePair:
 
     Parameters
     ----------
-    source_a, source_b
-        Where each stands: ``mail/1.txt:1``.
     text_a, text_b
         As they were compared: normalised.
     is_least_alike
         A is the principal of a group and B the member least similar to it.
-    is_bridge
-        The two are not in one group.
     """
 
     id_a: DocId
@@ -161,10 +157,6 @@ def render_dedup_report(
 
     Parameters
     ----------
-    samples
-        Shown from the least to the most similar, so the pairs just above the threshold come first.
-    parts : sequence of Table
-        Outcome of the documents of each source, and of each value of the carried columns.
     curve
         For a search that has no bands; with bands the curve follows from the manifest's plan.
     """

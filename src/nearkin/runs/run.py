@@ -287,8 +287,6 @@ class JobRun:
         ----------
         fingerprint
             Everything that determines the result: a run is resumed only with an equal one, and by the same version.
-        overwrite
-            Replace what an earlier run left: an unfinished run at once, a finished one when this run is done.
         """
         check_outside_collections(self.path)
         with writing(self.path):

@@ -28,15 +28,7 @@ _TIMEOUT_S, _MIN_TOKEN = 150.0, 32
 
 
 def checked_by(server: str, token: str, content: bytes, query: Mapping[str, object]) -> Mapping[str, Any]:
-    """Let a service check a file, and return its answer as JSON types.
-
-    Parameters
-    ----------
-    server
-        URL of the service, as `nearkin serve` prints it.
-    query
-        Parameters of POST /check; those that are None are omitted. Messages of the service show ``name`` as it is.
-    """
+    """Let a service check a file, and return its answer as JSON types."""
     connection = _connection(server)
     given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()}
     path = "/api/v1/check?" + urlencode({key: value for key, value in given.items() if value is not None})

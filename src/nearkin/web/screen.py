@@ -23,8 +23,6 @@ class ScreenFile:
     is_sandboxed_page
         Whether it opens in the browser as a page of its own, which the service did not make: it reaches nothing of the
         service.
-    query
-        Parameters; by default those of the screen.
     """
 
     suffix: str
@@ -45,10 +43,6 @@ class Screen:
     table
         Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
         behind it; it has all rows, also those that the page does not show.
-    files
-        Files at the same path, each with its suffix behind it.
-    is_part
-        Whether a page loads it into itself.
     """
 
     path: str

@@ -165,13 +165,6 @@ class ReviewService:
     ) -> Found | Job:
         """Do work that changes the collection, and return its result; or the job that says what becomes of it.
 
-        Parameters
-        ----------
-        answer_by : float
-            Time, by the monotonic clock, at which the request is answered.
-        in_words : callable
-            What the job says of the result.
-
         Raises
         ------
         CollectionBusyError
@@ -217,13 +210,9 @@ class ReviewService:
 
         Parameters
         ----------
-        visitor
-            Forms get the token of this visitor's session.
         asked
             Parameters of the screen; templates have them as ``asked``, without the page as ``params``, and ``value`` of
             their tolerance.
-        place
-            Path and parameters of the page, to which its forms return.
         done
             The activity that led to the page, which the page names and offers to undo, or that nothing was changed;
             and the job of an update that failed or takes long.

@@ -46,12 +46,8 @@ def serve(
 
     Parameters
     ----------
-    settings
-        Port 0 takes any free port.
     say
         Receives the one-time link as soon as connections are accepted, and another one whenever it was used.
-    users_file
-        Users that sign in through a proxy; by default the usual file of the collection.
     """
     if settings.is_behind_proxy:
         store = collection.opened.store

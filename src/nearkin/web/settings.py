@@ -18,8 +18,6 @@ class ServiceSettings:
 
     Parameters
     ----------
-    idle_s
-        Time without a request after which the session of a user ends.
     public_url
         ``https://NAME`` or ``https://NAME:PORT``, which browsers open; None: only this machine can connect.
     proxies

@@ -82,8 +82,6 @@ class SignIn:
 
     Parameters
     ----------
-    token
-        Token of scripts; by default a new one.
     say
         Receives the token of the next link whenever one was used.
     """

@@ -11,7 +11,10 @@ import pytest
 
 from nearkin.cli.main import run
 
-ASKED = {"jinja2", "numba", "numpy", "pyarrow", "pydantic", "rapidfuzz", "rich", "scipy", "sqlalchemy", "starlette"}
+ASKED = {
+    "jinja2", "numba", "numpy", "py4j", "pyarrow", "pydantic", "pyspark", "rapidfuzz", "rich", "scipy", "sqlalchemy",
+    "starlette",
+}  # fmt: skip
 QUESTION = {"numpy", "pyarrow", "rich", "sqlalchemy"}
 """Libraries of a question to a collection."""
 LOADING = """

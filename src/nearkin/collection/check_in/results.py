@@ -330,12 +330,6 @@ class StreamSummary(AnswerRecord):
 
     Parameters
     ----------
-    n_hot
-        Number of documents with skewed keys, of which similar documents may have been missed.
-    n_documents
-        Lines that are not blank, including unreadable ones.
-    n_kept
-        See `CheckAnswer.is_kept`; a repeated line of a stream that is stored counts once.
     n_stored, n_already_stored, n_repeated
         Documents that this call stored; whose text was stored under their id before, also by this stream; those of
         these that repeat an earlier line.

@@ -151,18 +151,7 @@ class Entry:
 
 
 class LabelledGroup:
-    """Entries of one group, with at least two labels.
-
-    Parameters
-    ----------
-    number
-        Number of the group; negative: the entries have one text, and are in no group.
-
-    Attributes
-    ----------
-    majority_label : str
-        The most frequent label; in a tie, that of the first entry among them.
-    """
+    """Entries of one group, with at least two labels."""
 
     def __init__(self, entries: Sequence[Entry], number: int = -1) -> None:
         self.number = number

@@ -38,17 +38,7 @@ _changes, _tags, _acts = schema.changes.c, schema.tags.c, schema.activity.c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(AnswerRecord):
-    """Documents that one person at a time codes. They have the tag NAME=NUMBER.
-
-    Parameters
-    ----------
-    holder
-        Who checked it out; empty: nobody.
-    n_documents, n_done
-        Current documents, and those of them that are coded.
-    done_by
-        Number of done documents by the person who last coded them.
-    """
+    """Documents that one person at a time codes. They have the tag NAME=NUMBER."""
 
     computed = ("n_left",)
 
@@ -84,12 +74,8 @@ def make_batches(
 
     Parameters
     ----------
-    size
-        Maximum number of documents; more only if what is kept together has more.
     keep
         What is never divided: families, groups and identical texts, or both, as far as they are among the documents.
-    tolerance
-        That of the groups; by default that of `Collection.groups`.
     """
     name, wanted = checked_field(name), checked_ids(doc_ids)
     check_int("size", size, 1, MAX_SIZE)
@@ -280,16 +266,10 @@ class SecondLook(AnswerRecord):
 
     Parameters
     ----------
-    of
-        The person.
     n_calls
         Number of documents that the person had coded, and that were in no second look, when the sample was drawn.
     n_coded, n_overturned
         Documents of the sample that were coded again, and those that got another value in a field that is no text.
-    by_field
-        Number of other values by field.
-    rate, low, high
-        Share of overturned documents, and its interval (Clopper and Pearson).
     """
 
     number: int

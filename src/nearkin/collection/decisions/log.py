@@ -157,15 +157,7 @@ def batch_names(connection: Connection) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased.
-
-    Parameters
-    ----------
-    last_load
-        Number of the last load; 0 before the first.
-    last_removal
-        Number of the last activity that removed or erased documents; 0 before the first.
-    """
+    """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased."""
 
     last_load: int
     last_removal: int

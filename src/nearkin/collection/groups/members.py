@@ -224,10 +224,6 @@ class GroupMember(AnswerRecord):
         Whether it matches the principal; otherwise it is linked to it through others.
     is_letters_only
         Whether its letters are like the principal's, and its wording is not.
-    relation
-        As ``nearkin families`` has it; empty for the principal, and if it was not computed.
-    n_words_added, n_words_lacked, n_words_moved
-        Number of words that only this document has, that only the principal has, and that stand in different places.
     added, lacked
         About the first 2,000 characters of these words, negations first; `representatives` has all of them.
     """

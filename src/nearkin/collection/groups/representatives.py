@@ -39,12 +39,8 @@ class OneSidedPassages(AnswerRecord):
     ----------
     negations
         English negations in the passages that the other text does not have there.
-    is_whole
-        False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
         Number of each passage with a negation, from 0, and the place of its first one.
-    n_words_moved
-        Number of words that both texts have, in different places; only of a member that "adds" passages.
     """
 
     doc_id: str
@@ -124,15 +120,7 @@ _NOT_COMPARED = KeptValues[int]()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Representative(AnswerRecord):
-    """Principal of a group.
-
-    Parameters
-    ----------
-    additions, omissions
-        Of members that add or move words, and that lack words: those with a negation first, then those with most words.
-    n_not_compared
-        Number of other texts of the group that are not compared yet.
-    """
+    """Principal of a group."""
 
     group: int
     doc_id: str

@@ -78,8 +78,6 @@ class Incoming:
 
     Parameters
     ----------
-    name
-        Prefix of the names given to documents without an id; by default the wave.
     file_of
         Digests the file of a document without a text; None if its file is no plain text.
     """

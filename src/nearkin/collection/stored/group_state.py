@@ -62,12 +62,8 @@ class GroupState:
         Of the tolerance and the call; None and 0 if there are no groups yet.
     seen_row
         Documents with this row and above are not grouped yet.
-    last_activity
-        Latest activity whose decisions the groups follow.
     rows, row_groups : int64 arrays, shape (n_documents,)
         Rows of the documents in groups, ascending, and the group of each.
-    principals
-        Row of each group's principal, unless a person chose another; see `decisions.principals`.
     """
 
     tolerance: str

@@ -144,8 +144,6 @@ def check_executors(spark: SparkSession, folder: Path, progress: Voice, *, patie
     ----------
     folder
         Directory of this machine; every executor must see it under the same path.
-    patience_s
-        How long to wait for the first executor.
     """
     if tuple(map(int, re.findall(r"\d+", spark.version)[:2])) < OLDEST_SPARK:
         raise EngineError(

@@ -143,16 +143,12 @@ class Prediction:
 
     Parameters
     ----------
-    recall_low, recall, recall_high
-        Share of the pairs at or above the threshold that are found.
     relative_cost
         Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
     n_candidates, n_hits
         Pairs whose cosine is computed: each once; as often as they are found.
     signing_s, sorting_s, comparing_s, checking_s
         On one core: signatures, sorted orders, comparisons, cosines of candidates.
-    elapsed_s
-        On all cores: the sum of these divided by the number of cores.
     """
 
     recall_low: float

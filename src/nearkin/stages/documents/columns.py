@@ -69,10 +69,6 @@ class Column:
     ----------
     is_text
         Whether it holds strings, at most as many other values.
-    is_nested
-        Whether it holds objects or lists, of JSON or of Arrow.
-    unfit
-        Type of the values if they cannot be texts.
     is_code
         Whether the values are strings that all look like ids, numbers, dates, hashes or addresses.
     """

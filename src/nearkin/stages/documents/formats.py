@@ -16,8 +16,6 @@ class Format:
 
     Parameters
     ----------
-    of
-        Module of the folder `readers` and class, such as "jsonl:JsonLines".
     hint, listed
         Explanation in the help text of ``--format``; entry in that of input files, empty if another entry includes it.
     magic

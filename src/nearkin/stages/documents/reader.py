@@ -301,12 +301,6 @@ def read_batches(
         a few times this, and by a few times the longest document that the source allows.
     keep_column
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
-    progress
-        Receives the number of bytes of the file consumed since the last call; they add up to its size.
-    note
-        Receives sentences at the end of the source: on omitted pages and accepted damage.
-    carry
-        More columns, which follow in batches under the names of `.rows.carried_field`.
     damage_is_row
         Whether damage is an error, or a row if the source accepts damage; otherwise a `StreamFault` is raised.
 

@@ -232,14 +232,8 @@ class ReadingRules:
     on_error : {"skip-documents", "skip", "stop"}
         "skip-documents" leaves a bad document out and lists it; a damaged file ends the run. "skip" also uses what
         comes before the damage of a file. "stop" ends the run at the first bad document.
-    max_unreadable
-        Maximum share of documents that may be unreadable, from 0 to 1.
     max_document_bytes
         Maximum size of a document: of its line or record, as UTF-8, or of the text in a table.
-    text_root
-        Folder of the texts that load files name; None: that of the load file.
-    ocr
-        Languages such as "eng+deu"; None: no text in images is recognised.
     """
 
     on_error: OnError = "skip-documents"

@@ -22,12 +22,8 @@ class Source:
 
     Parameters
     ----------
-    path
-        As given, or as found in a folder or by a glob; "-" is standard input.
     name
         Name for messages and for documents without an id: the path, in a folder of documents relative to it.
-    format
-        One of `.formats.FORMATS`; or "collection", "results" and "table"; see `workflows.reading.inputs.StoredSource`.
     text, id
         The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
     is_forced
@@ -39,8 +35,6 @@ class Source:
     changed_ns, noted_ns
         Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
         None for a pipe, and until the source was seen: see `workflows.reading.rereading`.
-    sha256, texts_sha256
-        Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
     """
 
     path: str

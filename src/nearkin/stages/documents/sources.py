@@ -53,14 +53,10 @@ def resolve_sources(
 
     Parameters
     ----------
-    file_format
-        One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
     optional
         Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note.
     in_order
         Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
-    has_columns_later
-        Do not look for columns: the caller chooses them.
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)

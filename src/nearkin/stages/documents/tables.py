@@ -62,14 +62,10 @@ def read_table(
     table
         A pyarrow Table or array, anything that provides Arrow data (pandas and polars data frames and series), what
         `as_table` converts, or an iterable of strings, of ``(id, text)`` pairs or of dicts.
-    text, doc_id
-        The columns; by default guessed from their names.
     keep_column
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
     is_whole
         False for a part of a table: its first strings need not be dates although others are.
-    chosen
-        Receives the columns before the first batch, with a sentence for each guess.
 
     Yields
     ------

@@ -35,15 +35,7 @@ class Element:
 
 
 class ElementReader:
-    """Reader of a stream whose outermost element has the name ``root``.
-
-    Parameters
-    ----------
-    wanted
-        Paths of the elements to yield, each with the maximum number of characters of its text.
-    omitted
-        Names of elements inside a text that are read as a space.
-    """
+    """Reader of a stream whose outermost element has the name ``root``."""
 
     def __init__(
         self, stream: ByteStream, name: str, root: str, wanted: Mapping[str, int], omitted: frozenset[str] = frozenset()

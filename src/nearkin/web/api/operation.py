@@ -85,14 +85,10 @@ def operation(
 
     Parameters
     ----------
-    path
-        Below `ROOT`. A segment in braces is a field of the parameters.
     act
         Receives the service, the visitor, the parameters and the body, and runs in a thread of the workers. Its types
         are those of the request: a body of JSON is a Struct, a text or a file a `RequestBody`, "object" is none. The
         first sentence of its documentation describes the operation.
-    answer
-        Type of the answer as JSON; by default that of the record that ``act`` returns.
     """
     *_, query, body, returned = get_type_hints(act, include_extras=True).values()
     return Operation(
@@ -179,10 +175,6 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
     ----------
     sent
         "text/plain" is text; anything else is a file as it is, whose kind its bytes say, or the suffix of ``name``.
-    name
-        Name of the file, as messages show it. It never becomes a path.
-    encoding
-        Encoding of a file of text that is not valid UTF-8.
     """
     if sent.media_type == TEXT:
         if not _is_utf8(encoding):

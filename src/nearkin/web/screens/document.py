@@ -403,10 +403,6 @@ class DocumentToLookAt:
     ----------
     group, group_was
         None: in no group now, or then.
-    change
-        As in `GroupsSince.documents`.
-    is_current
-        Whether it is still stored: it may have been removed since the groups were updated, too.
     overtaken
         Its tags, and decisions on it, that were made for an earlier text.
     """

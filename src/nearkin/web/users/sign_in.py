@@ -47,15 +47,7 @@ _STALE = "The form was out of date. Try again."
 
 
 class UserSignIn:
-    """Sign-in of a service that other machines reach.
-
-    Parameters
-    ----------
-    page
-        Renders the form from the token that it must have, the address to go to afterwards, and a message.
-    say
-        Receives each attempt that failed, with the address of its sender.
-    """
+    """Sign-in of a service that other machines reach."""
 
     def __init__(
         self,
@@ -303,15 +295,6 @@ class Sessions:
     """Sessions by the digest of their cookies.
 
     Only the thread of the event loop uses it.
-
-    Parameters
-    ----------
-    idle_s
-        Time without a request after which a session ends.
-    session_s
-        Time after which a session ends in any case.
-    clock
-        Returns seconds that never go back.
     """
 
     def __init__(self, *, idle_s: float, session_s: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -48,15 +48,7 @@ class DictionaryRead:
 def read_dictionary(
     path: Path, *, source: str, target: str, stem: bool = False, encoding: str = "utf-8", on_error: OnError = "stop"
 ) -> DictionaryRead:
-    """Make a table from a dictionary with lines of a word, a tab, and its translation; further columns are ignored.
-
-    Only entries of one word on each side are used.
-
-    Parameters
-    ----------
-    on_error : {"stop", "skip-documents", "skip"}
-        What to do at a line without a tab; "skip" also uses the part of a file before damage.
-    """
+    """Make a table from a dictionary with lines of a word, a tab, and its translation; further columns are ignored."""
     rules = ReadingRules(on_error=on_error)
     words = TableWords(source, target, stem)
     pairs: list[tuple[str, str]] = []

@@ -38,10 +38,6 @@ class ParallelCorpus:
     ----------
     paths
         Two text files whose lines are translations of each other; or one TMX file or table.
-    source_column, target_column
-        Columns of a table; by default guessed from the codes.
-    encoding
-        Fallback encoding of text that is not UTF-8; a TMX file declares its own.
     """
 
     paths: Sequence[str]

@@ -50,8 +50,6 @@ class Aligned:
     ----------
     n_pairs, n_empty, n_too_long, n_unreadable
         Sentence pairs read; omitted because a side is empty, has more than 200 words, or is invalid.
-    n_word_pairs
-        Pairs of a word of a sentence and one of its translation, over all sentences.
     """
 
     table: TranslationTable

@@ -100,22 +100,12 @@ class Audited(AnswerRecord):
     ----------
     what
         The audited run or collection, for example "a run of nearkin dedup, clean".
-    counting
-        How often a pair counts, if not once.
-    similarity
-        Name of the measure in column ``similarity`` of the missed pairs.
     missed
         Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
     predicted_recall, predicted_high
         Recall that the run or the search expected, or the ends of its range; None if there is none.
-    expected_by : {"predicted", "estimated"}
-        Whether that was predicted before the search, or estimated from the pairs that it found.
     claims_all
         Whether the run guarantees to miss no pair, so that the prediction is certain.
-    is_truncated
-        Whether more pairs were missed than ``missed`` lists.
-    proposed
-        Larger samples to suggest, if the interval is wide or there is no estimate.
     """
 
     hidden = ("what", "expected_by", "drawn", "is_truncated", "proposed")

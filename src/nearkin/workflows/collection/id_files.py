@@ -15,8 +15,6 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
 
     Parameters
     ----------
-    path
-        A .csv, .tsv, .jsonl or .parquet file or a load file, with a column of ids; any other file has one id per line.
     column
         A file with another suffix is then delimited text. Default: a usual name, or the only column, without a header.
 

@@ -39,12 +39,8 @@ class Corpus:
         Number of rows to clean; later rows are the other set of ``--against``.
     status : uint8 array, shape (n_documents,)
         READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS or ONLY_IGNORED if numbers or passages do not count.
-    n_characters : int64 array, shape (n_documents,)
-        Length of the original text.
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
-    is_against
-        Whether there is another set, which may be empty.
     """
 
     chunks: tuple[Chunk, ...]

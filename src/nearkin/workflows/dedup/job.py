@@ -97,15 +97,7 @@ def find(
     resources: Resources,
     meter: Meter,
 ) -> Result:
-    """Find the near-duplicates among documents, or between two sets.
-
-    Parameters
-    ----------
-    others
-        The other set. If given, only pairs across the two sets are found; it may be empty.
-    work
-        Folder for data too large for memory. Files left there by an interrupted run are reused.
-    """
+    """Find the near-duplicates among documents, or between two sets."""
     corpus, places = collect(
         inputs, others, Spool(work / SPOOL), options, rules=rules, resources=resources, meter=meter
     )

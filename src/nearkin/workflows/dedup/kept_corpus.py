@@ -109,10 +109,6 @@ def write_kept(
     ----------
     kept_lines
         Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
-    added
-        Takes the number of a source; returns the columns that its records get.
-    in_place
-        Whether the records of a source can get them; documents of others become JSON Lines.
     """
     is_copied = [in_place(source) if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()

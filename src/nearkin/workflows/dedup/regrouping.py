@@ -98,15 +98,7 @@ def regroup(
     overlay: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Path, DedupManifest]:
-    """Group the documents at another threshold, or by another rule, into a separate directory.
-
-    Parameters
-    ----------
-    threshold
-        Must be at least that of the run: pairs below it were not stored.
-    write_kept
-        Whether to write the cleaned corpus, from the input of the run, which must not have changed.
-    """
+    """Group the documents at another threshold, or by another rule, into a separate directory."""
     meter = Meter(progress or Silent())
     if overlay is not None:
         check_tool(overlay)

@@ -57,16 +57,10 @@ class Places:
         Original ids of the documents to clean: int64 if all are integers, else large_string; null where there is none.
     ids : Array, shape (n_documents,)
         Int64 only if those of the other set are integers, too.
-    names : LargeStringArray, shape (n_documents,)
-        Unique in its collection.
-    source : int32 array, shape (n_documents,)
-        Index into source_names.
     parents : LargeStringArray, shape (n_documents,), or None
         Id of the container of each document, null if it is in none; None if no document is in a container.
     parent_rows : uint32 array, shape (n_documents,)
         NO_ROW also if the container is not itself a document: an archive has no text.
-    origins
-        See `Origins`; None if no document was extracted.
     exceptions
         Documents without a text, or with a part of it, in order; then those of collections that are none of these.
     carried : dict of str to Array, shape (n_inputs,)

@@ -36,12 +36,8 @@ class Collected:
     ----------
     side, name
         "left" or "right", and the names of its files, for messages.
-    inputs
-        The files as they were when they were read; empty if the documents are not from files.
     documents
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `texts.with_distinct_names`.
-    asked_by
-        Name by which the user gave it: an option, or its name again.
     """
 
     side: str

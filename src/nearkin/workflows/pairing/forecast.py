@@ -24,15 +24,7 @@ def forecast(
     resources: Resources,
     progress: Progress | None = None,
 ) -> PairForecast:
-    """Read two samples, compare some of their documents, and forecast the search of collections of any size.
-
-    Parameters
-    ----------
-    options
-        Options of the search that they set are not chosen.
-    n_documents
-        Sizes of the collections; None: those of the samples.
-    """
+    """Read two samples, compare some of their documents, and forecast the search of collections of any size."""
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
         table = read_table(given.table, given.right_language)

@@ -79,15 +79,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEngine:
-    """The long work of a run, as an engine does it.
-
-    Parameters
-    ----------
-    about
-        Record of the engine for the manifest; None for threads.
-    records
-        Files of each side with the digests that were computed before reading; threads compute none.
-    """
+    """The long work of a run, as an engine does it."""
 
     collect: Collecting
     weigh: WeighingBoth

@@ -300,8 +300,6 @@ class Known:
     ----------
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    n_told
-        Number of given pairs, including those with a missing document.
     """
 
     told_by: str

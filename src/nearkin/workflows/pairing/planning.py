@@ -73,10 +73,6 @@ class Answer:
 
     Parameters
     ----------
-    question
-        With the spread of the sample's cosines.
-    plan
-        Its prediction has the recall measured on the sample; see `planning.pairs.assurance`.
     clustering
         None: no window is a candidate, or there are too few pairs.
     """

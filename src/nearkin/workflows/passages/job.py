@@ -78,15 +78,7 @@ def passages_files(
     progress: Progress | None = None,
     engine: Engine = LOCAL,
 ) -> PassagesManifest:
-    """Find the passages of documents that stand in several places, and write them into a directory.
-
-    Parameters
-    ----------
-    out
-        A new directory, or one with an earlier run that may be replaced.
-    against
-        Another set of documents: then only passages that stand in both are found.
-    """
+    """Find the passages of documents that stand in several places, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()))
     resolved, others = find_sources(request, against, run.path, _AS_READ, run.progress)
     is_read_once = _check_sources(request, resolved, others, options, engine, resume=delivery.resume)

@@ -40,8 +40,6 @@ class ReadingRequest:
 
     Parameters
     ----------
-    encoding
-        Fallback encoding of text files, lines, CSV and TSV.
     side
         "left", "right" or "against", whose parameters for columns errors name; see `columns_of_side`.
     optional

@@ -290,12 +290,8 @@ class ExceptionRow:
     ----------
     row
         Number of the document in reading order; None for an exception of a collection that is none of its documents.
-    given_id
-        Its id, as in ``documents.parquet``; None if it has none.
     kind, sha256
         None for a document that was not extracted: `exception_lines` takes those of its file.
-    is_extracted
-        Whether it was to be extracted from a file, not read as it is.
     """
 
     row: int | None = None

@@ -48,12 +48,6 @@ class NeighboursFound:
     n_written
         Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
         signatures were all paired.
-    sample
-        Recall and precision by distance, if the default distance comes from a sample.
-    expected
-        Share of the near-duplicates that the distance is expected to find; None if unknown.
-    verification
-        None if the pairs were not verified.
     """
 
     distance: int
@@ -99,8 +93,6 @@ def find_neighbours(
 
     Parameters
     ----------
-    distance
-        In bits, less than the length of a signature; see `chosen_distance`.
     equal : {"all", "first"}
         For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
         different signatures are then also paired by their first documents.
@@ -282,8 +274,6 @@ def write_pairs(
     ----------
     blocks
         With two files of signatures, the rows of the second follow those of the first.
-    ids : two arrays
-        Ids of the left and of the right documents; the same array twice if there is one file.
     suffix
         Suffix of the final name, which determines the format; see `formats.by_suffix`.
     """
@@ -332,8 +322,6 @@ class Expected:
         Jaccard similarity of the feature sets of these pairs; more of the more similar pairs are found.
     low, high
         Share of these pairs whose signatures are within the distance: theoretical, or the range over measured corpora.
-    is_measured
-        The range is over measured corpora, which do not include these documents.
     """
 
     similarity: float

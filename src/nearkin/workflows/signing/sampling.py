@@ -33,17 +33,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class SampledDistance:
-    """Recall and precision by distance, in a sample.
-
-    Parameters
-    ----------
-    n_sampled
-        Number of distinct signatures in the sample, each compared with all others.
-    best
-        Its threshold is the distance with the largest F1.
-    points
-        Some distances, the shortest first, the best one among them.
-    """
+    """Recall and precision by distance, in a sample."""
 
     n_sampled: int
     n_true: int

@@ -115,17 +115,7 @@ Family = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail(NamedMail):
-    """A mail that is not attached to another; ``row`` is its number among all documents.
-
-    Parameters
-    ----------
-    digest
-        SHA-256 of its words.
-    attachments
-        SHA-256 of all that is inside it, without technical attachments.
-    spares
-        Mails with the same headers, words and attachments, the earliest first.
-    """
+    """A mail that is not attached to another; ``row`` is its number among all documents."""
 
     row: int
     family: Family
