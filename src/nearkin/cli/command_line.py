@@ -231,13 +231,7 @@ Panels = Mapping[str, Sequence[CommandEntry]]
 
 
 class CommandGroup(_WithPanels, click.Group):
-    """Commands by panel, each imported when it is typed.
-
-    Parameters
-    ----------
-    default
-        Command that is meant if the first word is none.
-    """
+    """Commands by panel, each imported when it is typed."""
 
     def __init__(self, name: str, help: str, panels: Panels, *, default: str = "") -> None:
         super().__init__(name, help=help, no_args_is_help=True, context_settings=SETTINGS)

@@ -199,13 +199,7 @@ class TimeLineEntry(AnswerRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTimeLine(Tabular, AnswerRecord):
-    """Current members of a stored group in order of time.
-
-    Parameters
-    ----------
-    is_by_date
-        Whether all members have a date and are in that order; otherwise they are as they were added.
-    """
+    """Current members of a stored group in order of time."""
 
     number: int
     tolerance: Tolerance

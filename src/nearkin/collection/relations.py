@@ -41,13 +41,7 @@ class RelatedText:
 def relate(
     principal: str, texts: Sequence[str], *, n_shown: int = 0, with_one_sided: bool = False
 ) -> list[RelatedText]:
-    """Compare texts with a principal; equal texts are compared once.
-
-    Parameters
-    ----------
-    with_one_sided
-        Keep all text that only one of the two has.
-    """
+    """Compare texts with a principal; equal texts are compared once."""
     distinct = list(dict.fromkeys(texts))
     normalised = NORMALISE.apply(strings([principal, *distinct]))
     sets = RELATION_SHINGLES.sets(normalised)
@@ -97,8 +91,6 @@ def relations_of(
     ----------
     pairs : sequence of (int, int)
         Contents of a principal and of a member, those of one principal one after another.
-    max_new
-        Pairs beyond so many that are not stored are omitted.
     """
     left = len(pairs) if max_new is None else max_new
     is_read_only = collection.store.access.is_read_only

@@ -51,13 +51,7 @@ def inputs_of(
     keep_column: str | None = None,
     progress: Progress,
 ) -> Inputs:
-    """Return documents as the inputs of a `ReadingRequest`.
-
-    Parameters
-    ----------
-    name
-        For messages; it also begins the names of documents without an id.
-    """
+    """Return documents as the inputs of a `ReadingRequest`."""
     check_names(text=text, id=id)
     documents = readable_twice(documents, name)
     paths = paths_of(documents)

@@ -16,15 +16,7 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFacts(Stored):
-    """Counts for one corpus.
-
-    Parameters
-    ----------
-    n_few_terms
-        Documents with too few terms for a vector, including empty ones.
-    ways
-        Share of the word occurrences, omitted words excluded, translated in each way; empty without translation.
-    """
+    """Counts for one corpus."""
 
     n_documents: int
     n_unreadable: int
@@ -106,8 +98,6 @@ class KnownFound(Stored):
         Known pairs among the reported ones; those reported as the most similar of their left document.
     recall, precision_of_all_pairs
         Share of the known pairs that were found; share of the reported pairs that are known.
-    n_pairs_of_known_left, precision_of_known_left
-        The same of left documents with a known partner: more meaningful if some left documents have none.
     """
 
     told_by: str

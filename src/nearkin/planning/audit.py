@@ -168,13 +168,7 @@ _MAX_EFFECTIVE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ProposedSample:
-    """A proposed number of documents to audit.
-
-    Parameters
-    ----------
-    width
-        Expected width of the interval; 0 if every document is audited.
-    """
+    """A proposed number of documents to audit."""
 
     n_documents: int
     elapsed_s: float

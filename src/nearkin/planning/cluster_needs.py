@@ -33,15 +33,7 @@ class Shuffle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNeeds:
-    """Resources of a search on a cluster.
-
-    Parameters
-    ----------
-    core_bytes
-        Memory of Python for each core of an executor, in addition to Java's heap.
-    folder_bytes
-        Space on the disk shared by the driver and all executors.
-    """
+    """Resources of a search on a cluster."""
 
     shuffles: tuple[Shuffle, ...]
     n_tasks: int
@@ -73,8 +65,6 @@ class CorpusForecast:
     n_documents, n_texts
         Documents of the corpus, and distinct texts, estimated as the same share as in the sample: usually too high,
         since a random sample contains fewer copies than the corpus.
-    n_band_keys, n_other_keys
-        Mean number of keys per text: bands, and shingles.
     """
 
     n_documents: int

@@ -32,9 +32,6 @@ class PartRecall:
     parts
         Share in [0, 1]: of the stored texts with ``n_words`` words that are parts of the text, those that are expected
         to be found.
-    n_words
-        Length of such a part, if it repeats no word 5-gram. More of the longer parts are found, and fewer of the
-        shorter ones and of those that repeat themselves.
     """
 
     containing_texts: float
@@ -44,13 +41,7 @@ class PartRecall:
 
 @dataclass(slots=True)
 class MeanPartRecall:
-    """Mean of the expected recalls of several texts.
-
-    Parameters
-    ----------
-    containing_texts, parts
-        Sums of the recalls: of all texts, and of those with at least `PART_WORDS` words.
-    """
+    """Mean of the expected recalls of several texts."""
 
     n_texts: int = 0
     n_long_texts: int = 0
@@ -85,13 +76,9 @@ class SampledSearch:
 
     Parameters
     ----------
-    n_shingles, n_samples, n_asked
-        Shingles of the text, those that are sampled, and those that are looked up.
     least : int64 array, shape (n_counted + 1,)
         Minimum number of shared ones, by the number of sampled shingles of the shorter text; the last entry also serves
         for all larger numbers.
-    min_common
-        Minimum number of shingles that a part has in common with the text.
     """
 
     n_shingles: int

@@ -39,8 +39,6 @@ class BandPlan:
     ----------
     recall_at_threshold
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents.
-    expected_candidates
-        Pairs that would be compared although they are not near-duplicates, extrapolated from a sample.
     exact_below
         Documents with fewer shingles than this find each other by prefix filtering, which misses none; `EVERY_SIZE` if
         all do.
@@ -124,8 +122,6 @@ class Sample:
         after it.
     similarity, n_common, is_match : float64, int64 and bool arrays, shape (n_sampled_pairs,)
         Jaccard similarity and common shingles of these pairs, and whether they match by the measure of the search.
-    shares_rare
-        Return whether each of these pairs would be compared in a search by rare shingles. Slow, and few plans need it.
     """
 
     n_documents: int

@@ -46,13 +46,7 @@ def with_prefix(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """Axis for numbers.
-
-    Parameters
-    ----------
-    kind : {"linear", "log", "symlog"}
-        ``symlog`` is the logarithm of 1 plus the value, for counts with zeros.
-    """
+    """Axis for numbers."""
 
     low: float
     high: float
@@ -76,15 +70,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Axis for labels at equal distances.
-
-    Parameters
-    ----------
-    gap
-        Share of a step between two columns; 1 for points without a width.
-    label_pixels
-        Space that the longest label takes; 0 shows every label.
-    """
+    """Axis for labels at equal distances."""
 
     labels: Sequence[str]
     title: str = ""

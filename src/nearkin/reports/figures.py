@@ -20,13 +20,7 @@ _STRIP, _BAR_STEP, _THINNEST = 18, 40, 3  # pixels
 
 @dataclass(frozen=True, slots=True)
 class RecallLine:
-    """Probability that a search finds a pair, by the pair's similarity.
-
-    Parameters
-    ----------
-    asked_for
-        The requested recall; None if it was requested at another threshold.
-    """
+    """Probability that a search finds a pair, by the pair's similarity."""
 
     similarities: Sequence[float]
     probabilities: Sequence[float]

@@ -100,8 +100,6 @@ class Later:
         ----------
         work
             A function of the open collection, which another process can import, with its other arguments by name.
-        made_from
-            All that changes the result, besides the arguments.
         key
             By default the function and the arguments. A key has one work at a time; one made from something else is
             replaced, unless it is running.

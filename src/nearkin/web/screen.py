@@ -72,9 +72,6 @@ class ChangeForm:
 
     Parameters
     ----------
-    act
-        Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
-        file or None if the form has one.
     is_change
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """

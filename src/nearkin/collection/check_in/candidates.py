@@ -88,13 +88,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCandidates:
-    """Contents that may be similar to a text.
-
-    Parameters
-    ----------
-    contents
-        Of current documents, the most promising first; one with the same digest is always included.
-    """
+    """Contents that may be similar to a text."""
 
     contents: list[int]
     sizes: dict[int, int]

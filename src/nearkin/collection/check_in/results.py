@@ -335,8 +335,6 @@ class StreamSummary(AnswerRecord):
         these that repeat an earlier line.
     n_purged
         Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
-    n_problems
-        Documents that could not be read, checked or stored for another reason; they have no verdict.
     """
 
     hidden = ("parts",)

@@ -63,13 +63,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class ContradictionSearch:
-    """Finds the entries whose label is not that of a near-duplicate.
-
-    Parameters
-    ----------
-    unit_of
-        Contents that people decided to be in one group; those with the same number belong together.
-    """
+    """Finds the entries whose label is not that of a near-duplicate."""
 
     matching: Matching
     measures: PairMeasures

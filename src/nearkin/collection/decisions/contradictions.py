@@ -26,8 +26,6 @@ class PairDecisions:
     ----------
     same, never
         The pairs, each with the number of its activity; None: it is being decided.
-    content_of
-        Contents of those documents that are current.
     leaving
         The document that leaves, for those pairs of ``never`` of which one was split off.
     """

@@ -42,10 +42,6 @@ class ChangeRequest:
 
     Parameters
     ----------
-    max_changes
-        If there are more, nothing is stored.
-    seen
-        Last activity that the caller knows; see `refuse_later`.
     agreed
         Digest of the changes that a preview showed: others are not stored.
     may_resolve

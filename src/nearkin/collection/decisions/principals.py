@@ -73,11 +73,6 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
     Without a choice, and if the stored principal is gone, it is its current version in the group, or else the member
     with the most letters and digits, the earliest of several. The view ``group_of_documents`` of ``plain_sql.sql`` has
     the same rule.
-
-    Parameters
-    ----------
-    numbers
-        Numbers of groups at its tolerance.
     """
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
     chosen, shown, former_ids = chosen_principals(connection), dict[int, ShownPrincipal](), dict[int, str]()

@@ -127,8 +127,6 @@ def judged(
 
     Parameters
     ----------
-    wanted
-        Values by document and field.
     is_blind
         Whether the caller knows no values: none becomes the first one.
     chooses

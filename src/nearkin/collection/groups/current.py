@@ -219,13 +219,7 @@ class SizeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredGroups(AnswerRecord):
-    """Stored groups at one tolerance.
-
-    Parameters
-    ----------
-    n_not_grouped, n_decisions
-        Number of current documents added or changed, and of decisions made or undone, since the groups were updated.
-    """
+    """Stored groups at one tolerance."""
 
     computed = ("n_groups", "n_documents")
 

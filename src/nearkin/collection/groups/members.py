@@ -68,13 +68,7 @@ class Group:
 
 
 class MemberRows:
-    """Current documents of groups as columns, sorted by group, then by row.
-
-    Attributes
-    ----------
-    longest : int64 array, shape (n_groups,)
-        Place of the document of each group with the most letters and digits; in a tie, the one stored first.
-    """
+    """Current documents of groups as columns, sorted by group, then by row."""
 
     def __init__(self, connection: Connection, membership: Membership) -> None:
         columns = (
@@ -224,8 +218,6 @@ class GroupMember(AnswerRecord):
         Whether it matches the principal; otherwise it is linked to it through others.
     is_letters_only
         Whether its letters are like the principal's, and its wording is not.
-    added, lacked
-        About the first 2,000 characters of these words, negations first; `representatives` has all of them.
     """
 
     hidden = ("added", "lacked")
@@ -310,8 +302,6 @@ def group_members(
 
     Parameters
     ----------
-    within_s
-        Time for relations that are not stored yet, short texts first; one that would take longer is not begun.
     n_shown
         `GroupMembers.n_shown` of the call before, which this one continues: it computes at least one relation.
     """

@@ -37,8 +37,6 @@ class OneSidedPassages(AnswerRecord):
 
     Parameters
     ----------
-    negations
-        English negations in the passages that the other text does not have there.
     negations_at : tuple of (int, int)
         Number of each passage with a negation, from 0, and the place of its first one.
     """

@@ -167,15 +167,7 @@ MAX_MEMBERS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyMember:
-    """Another member of a document's family.
-
-    Parameters
-    ----------
-    is_stored
-        Whether it is a current document; otherwise it gave no text.
-    is_above
-        Whether it is the outermost document of the family.
-    """
+    """Another member of a document's family."""
 
     doc_id: str
     is_stored: bool
@@ -184,13 +176,7 @@ class FamilyMember:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFamily(AnswerRecord):
-    """Other members of a document's family: the outermost document, then the others by id.
-
-    Parameters
-    ----------
-    members
-        At most `MAX_MEMBERS`, and the outermost document.
-    """
+    """Other members of a document's family: the outermost document, then the others by id."""
 
     members: tuple[FamilyMember, ...] = ()
     is_truncated: bool = False

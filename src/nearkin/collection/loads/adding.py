@@ -73,13 +73,7 @@ def add_incoming(
     by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
-    """Store documents, and index them; if anything fails, none is stored.
-
-    Parameters
-    ----------
-    by
-        Name of a person: what is stored is then an activity of theirs in the log.
-    """
+    """Store documents, and index them; if anything fails, none is stored."""
     check_int("threads", threads, 1)
     wave, store, counting = None if wave is None else checked_wave(wave), opened.store, opened.counting
 

@@ -111,10 +111,6 @@ class Examined:
 
     Parameters
     ----------
-    contents
-        Columns of texts that the store may lack, by digest, without the number.
-    damaged
-        Digests whose stored text is damaged, to be replaced by the added one.
     origins
         By the place of each document that was extracted, is inside of another, or is a plain text without a text.
     """

@@ -70,10 +70,6 @@ class Load:
     ----------
     takes_repeated_ids
         Whether an id that repeats with another text is a newer version, because its documents came one by one.
-    keeps_words
-        Whether sets of word 5-grams of new texts are stored, before their documents.
-    by
-        Person by whom the log has an activity of what is stored; None: it has none.
     """
 
     connection: Connection

@@ -192,11 +192,6 @@ def near_signatures(
 
     None is missed of two texts that the forest does not connect yet; those of one component are not compared. The
     batches are the same for every number of threads.
-
-    Parameters
-    ----------
-    queries : int64 array, shape (n_queries,)
-        Contents to compare with all others; live.
     """
     queries = np.unique(queries)
     others = is_live.copy()

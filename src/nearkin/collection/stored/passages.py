@@ -80,13 +80,7 @@ class DocumentsOfPassage(AnswerRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassagesOfTexts:
-    """Passages that are to be stored, and their places.
-
-    Parameters
-    ----------
-    n_documents : int64 array, shape (n_passages,)
-    passage, content, start, end : int64 arrays, shape (n_places,)
-    """
+    """Passages that are to be stored, and their places."""
 
     n_documents: I64
     passage: I64

@@ -38,13 +38,7 @@ class DamagedSegmentError(Exception):
 
 @dataclass(frozen=True)
 class Segment:
-    """Contents of some consecutive loads, from ``first`` up to ``end``, ready to be searched.
-
-    Parameters
-    ----------
-    make_vectors
-        Called for the first search by letters: only that needs the tree of a segment in memory.
-    """
+    """Contents of some consecutive loads, from ``first`` up to ``end``, ready to be searched."""
 
     first: int
     end: int

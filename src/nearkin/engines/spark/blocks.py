@@ -61,13 +61,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks on a cluster.
-
-    Parameters
-    ----------
-    kept
-        Their files, if all are kept in files: then the driver reads the files directly, not through Java.
-    """
+    """Blocks on a cluster."""
 
     frame: DataFrame
     n_tasks: int = 0

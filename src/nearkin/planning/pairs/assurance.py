@@ -31,8 +31,6 @@ class SamplePairs:
         Number of the sampled document of each pair, below ``n_documents``, which counts those without pairs, too.
     gaps : int array, shape (n_pairs, n_orders), optional
         For a window: the distance between the two documents of each pair in each sorted order of the search.
-    share
-        Share of the sampled documents' pairs that are listed here, above 0 and up to 1.
     """
 
     n_bits: int
@@ -57,8 +55,6 @@ class SamplePairs:
         ----------
         chances : float64 array, shape (n_bits + 1,)
             Probability, by the model, that a pair at each distance is found.
-        n_population
-            Number of documents from which the sample was drawn; None: so many that a sample is a small part of them.
         """
         n, n_true = self.n_documents, np.bincount(self.documents, minlength=self.n_documents).astype(np.float64)
         total = float(n_true.sum())

@@ -22,8 +22,6 @@ class Fact:
     ----------
     value
         A count is an int; any other number is written with its unit. "" if the label says all.
-    note
-        Unit, rule or next step, in a few words.
     tone : {"plain", "quiet", "warning", "damage"}, default "plain"
         "quiet" for what few need, "warning" for what the answer lacks, "damage" for damaged data.
 

@@ -39,12 +39,6 @@ def compare_texts(
 
     Parameters
     ----------
-    context_lines
-        Non-empty lines shown before and after each difference.
-    context_words
-        Maximum number of words of such a line that are shown beside a difference; the rest becomes a counted gap.
-    with_moves
-        Whether a passage that was removed in one place and added in another is a move; see :mod:`.moves`.
     ignore : collection of {"case", "punctuation", "numbers"}
         Differences that do not count, unless also of another kind, or a sign of a number: 1.5 is not 15.
     """

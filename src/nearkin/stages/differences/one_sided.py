@@ -28,14 +28,10 @@ class OneSidedText:
 
     Parameters
     ----------
-    passages
-        In text order, with single spaces. Signs without words are last, without those that only close a sentence.
     negations
         English negations of which this text has more at a difference, each once; without moved passages.
     negations_at
         Passages with such a negation: the number of each, from 0, and the place of its first negation.
-    n_words_moved
-        Number of words in passages that the other text has in another place; see `find_moves`.
     """
 
     passages: tuple[str, ...] = ()

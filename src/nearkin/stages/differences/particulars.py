@@ -185,8 +185,6 @@ class Spelling:
     ----------
     small
         Words that begin with a lower-case letter somewhere, so they are not names.
-    within
-        Words that begin with a capital inside a sentence.
     terms
         Words in quotation marks, or mostly after a determiner, such as "the Buyer", so they are not names.
     named
@@ -278,8 +276,6 @@ class Side:
     ----------
     n_names, n_numbers, n_dates, n_other
         Names of persons, parties and places; numbers and sums; months and weekdays; other words, with pronouns.
-    is_signing
-        Whether there is a "/s/", a word of signature lines, or a date.
     n_signing, n_turning
         Among the other words, those of signature lines, and those that change the meaning of a sentence.
     """

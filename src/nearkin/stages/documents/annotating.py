@@ -22,13 +22,7 @@ _AT_ONCE = 10_000
 
 
 class Annotations:
-    """Columns for the records of the source called ``name``, each on its line of ``lines`` (int64).
-
-    Parameters
-    ----------
-    columns
-        Names begin with `PREFIX`; a record without a value in the last of them cannot be read, and stays as it is.
-    """
+    """Columns for the records of the source called ``name``, each on its line of ``lines`` (int64)."""
 
     def __init__(self, name: str, lines: I64, columns: pa.Table) -> None:
         self._name = name

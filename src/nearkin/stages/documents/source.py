@@ -28,8 +28,6 @@ class Source:
         The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
     is_forced
         Whether the user named the format "file": text with markup is read unchanged.
-    place
-        Path that names the file in results if another file has the same name.
     encoding
         Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     changed_ns, noted_ns

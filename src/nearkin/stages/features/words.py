@@ -31,11 +31,6 @@ STEMMED_LANGUAGES = {
 class WordSplitter:
     """Splits texts into the words that word shingles use: runs of letters, digits and marks of any script.
 
-    Parameters
-    ----------
-    stem
-        Code of a language, such as ``"de"``: words are replaced by their Snowball stems; an extra has them.
-
     Examples
     --------
     >>> found = WordSplitter().split(pa.array(["das haus, das", "", "家は2"], pa.large_string()))

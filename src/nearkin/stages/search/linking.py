@@ -30,8 +30,6 @@ class Linking:
         A pair needs one row with bit 1 and one with bit 2. Rows with `FOLLOWS` are never paired with one another.
     min_size_ratio
         Pairs with a smaller ratio of sizes cannot match: the Jaccard threshold, or 0.
-    max_pivots
-        Rows of a run with which all others are compared; a run of at most this length is compared in full.
     """
 
     sizes: U32

@@ -48,10 +48,6 @@ class SlidingWindow:
 
     Parameters
     ----------
-    permutations
-        Number of orders of the bits, at least 1: Q of the article.
-    window
-        Signatures on either side with which each is compared, at least 1: B of the article.
     seed
         In [0, 2**64). A different seed gives other orders.
     """

@@ -60,8 +60,6 @@ class TextStream:
     variation : {"A", "B", "C", "D"}
         A: everything. B: without stop words. C: characters without the vowels a, e, i, o, u; words or codes
         only at their first occurrence. D: B and C together.
-    stops
-        Stop words in the form of `bare_words`; by default `stop_words`.
     """
 
     name: StreamName
@@ -238,8 +236,6 @@ class SimilarityIndexes:
 
     Parameters
     ----------
-    values : int64 array, shape (n_documents,)
-        0 if a document has no number.
     has_value : bool array, shape (n_documents,)
         False: too few characters or words for a k-gram, no shingle that the method keeps, or, with method 14, too many.
     """

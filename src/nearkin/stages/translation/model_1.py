@@ -34,8 +34,6 @@ class Learned:
         p(emitted | given); each row sums to 1.
     expected : float64 array, shape (n_given,)
         Expected number of words that each given word emitted in the corpus.
-    perplexities
-        Per emitted word: before the first iteration and after each; they never increase.
     """
 
     starts: I64

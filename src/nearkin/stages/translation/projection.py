@@ -61,11 +61,6 @@ class Projector:
 
     Parameters
     ----------
-    stemming
-        Maps words to their stems, for tables of whole words: a missing form is translated like the other forms of
-        the same word.
-    splits
-        Whether to split compounds in languages that write them as one word.
     agreement
         A translation is used if the table gives it this probability in the other direction too (Percy Liang, Ben
         Taskar, Dan Klein, "Alignment by agreement", NAACL 2006). Otherwise every rare target word counts as a
@@ -85,8 +80,6 @@ class Projector:
 
         Parameters
         ----------
-        is_used : bool array, shape (n_words,)
-            Words to translate; the others get no way.
         used_targets : int64 array
             Indices into ``targets``: words are translated only to these, since no others can match.
         """
@@ -215,11 +208,6 @@ _LONGEST = 60
 @dataclass(frozen=True)
 class CompoundSplitter:
     """Cuts words into known ones.
-
-    Parameters
-    ----------
-    links
-        Letters that may stand between two parts, including "".
 
     Examples
     --------

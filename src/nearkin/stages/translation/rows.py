@@ -21,11 +21,6 @@ class Pruning:
 
     A row pruned in one direction has probability 0 there; one pruned in both is removed. The remaining probabilities of
     a word are normalised to sum to 1.
-
-    Parameters
-    ----------
-    max_translations
-        The likeliest ones of a word, >= 1.
     """
 
     min_probability: float = 0.005

@@ -25,8 +25,6 @@ class EditSimilarity:
     ----------
     similarity
         In [0, 1]: 1 - distance / the longer length; 1 for two empty texts. None: the texts are too long and different.
-    distance
-        Minimum number of characters (code points) to insert, delete or replace.
     min_distance
         The distance, or a lower bound if it is unknown.
     """
@@ -44,11 +42,6 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
     If the product of the lengths, without a common beginning and end, is at most ``max_work``, the similarity is always
     found: with the default for any two texts of up to 70,000 characters (40,000 beyond Latin-1). Longer ones are
     compared as far as that work allows.
-
-    Parameters
-    ----------
-    max_work
-        By default a pair takes at most about half a second; near-equal texts much less.
 
     Examples
     --------

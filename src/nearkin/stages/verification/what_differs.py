@@ -88,8 +88,6 @@ class Compared:
         Shingle sets, each in order of first occurrence.
     number_rows : uint32 array or None
         The ascending rows of the texts in ``numbers``; None if it has all.
-    unit_words
-        Words in a unit: 1, or less for characters.
     """
 
     hashes: U64

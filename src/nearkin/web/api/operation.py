@@ -86,9 +86,8 @@ def operation(
     Parameters
     ----------
     act
-        Receives the service, the visitor, the parameters and the body, and runs in a thread of the workers. Its types
-        are those of the request: a body of JSON is a Struct, a text or a file a `RequestBody`, "object" is none. The
-        first sentence of its documentation describes the operation.
+        Its types are those of the request: a Struct is a body of JSON, a `RequestBody` a text or a file. The first
+        sentence of its documentation describes the operation.
     """
     *_, query, body, returned = get_type_hints(act, include_extras=True).values()
     return Operation(

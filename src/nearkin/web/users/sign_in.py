@@ -228,13 +228,6 @@ async def _fields(receive: Receive) -> dict[str, str] | None:
 class AttemptLimit:
     """Counts attempts by key, and refuses more than a maximum within a window.
 
-    Parameters
-    ----------
-    max_keys
-        Keys in memory; beyond, the one that was not used for the longest time is forgotten.
-    clock
-        Returns seconds that never go back.
-
     Examples
     --------
     >>> limit = AttemptLimit(2, 60.0, clock=lambda: 0.0)

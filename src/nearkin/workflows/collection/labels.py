@@ -57,8 +57,6 @@ def read_labels(
 
     Parameters
     ----------
-    path
-        A .jsonl, .ndjson or .parquet file; any other is delimited text.
     doc_id, label
         Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for ids.
     is_document

@@ -42,10 +42,6 @@ def privilege_log(
     tag
         FIELD=VALUE, or FIELD for every value but "no"; by default privileged and privilege; of a coding panel
         without these, its sensitive fields.
-    reason
-        Field with the reason; by default the first text field of the coding panel.
-    bates
-        Field with the Bates number; by default bates.
     """
     with collection.opened.store.reading() as connection:
         layout = layout_of(connection)

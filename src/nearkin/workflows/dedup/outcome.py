@@ -78,8 +78,6 @@ class OtherTable:
         Documents of the input that were dropped because of it; each may count for several documents here.
     document : uint32 array
         Row of the most similar of them; NO_ROW if there is none.
-    n_short_matches
-        Documents that are too short to be found inside a longer document, and match.
     """
 
     result: U8
@@ -295,8 +293,6 @@ class GroupedTexts:
         NOTHING for the principal, UNKNOWN if the pair is no verified one.
     lowest : float64 array, shape (n_nodes,)
         Lowest similarity of two texts of a group, at its principal.
-    is_lowest_exact : bool array, shape (n_nodes,)
-        Whether all pairs of a group were verified, at its principal.
     """
 
     groups: Groups

@@ -170,8 +170,6 @@ def sample_of(
     ----------
     nodes : uint64 array, shape (n_texts,)
         Distinct texts, ascending; those below ``n_mine`` are to be cleaned, the others of the other set.
-    rows, n_characters : arrays, shape (n_texts,)
-        A document in ``chunks`` with each text, and its length.
     """
     step = 1 + int(n_characters.sum()) // _MAX_CHARACTERS
     is_mine = nodes[::step] < n_mine

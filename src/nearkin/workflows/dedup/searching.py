@@ -46,8 +46,6 @@ class Runs:
     ----------
     path
         Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
-    n_not_compared
-        Upper limit of the pairs not compared because too many other texts share their key.
     """
 
     path: Path

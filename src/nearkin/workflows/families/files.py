@@ -106,8 +106,6 @@ class Members:
     ----------
     rows : int64 array, shape (n_documents,)
         Documents of one family after another: the principal, then the others, the most similar first.
-    keys : uint64 array, shape (n_matches,)
-        Both rows of each match in one number, ascending.
     """
 
     principals: U32

@@ -32,15 +32,7 @@ MAX_PAIRS = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class FoundPairs:
-    """Pairs at or above the threshold, in order of their rows.
-
-    Parameters
-    ----------
-    n_comparisons
-        Comparisons of signatures, or of vectors if every pair of vectors was compared.
-    n_candidates
-        Pairs whose cosine was computed, counted again if found again after being discarded.
-    """
+    """Pairs at or above the threshold, in order of their rows."""
 
     left: I64
     right: I64
@@ -234,13 +226,7 @@ def candidates_by_vectors(
     begin: int = 0,
     done: Callable[[int], None] = lambda _: None,
 ) -> Iterator[U64]:
-    """Return all pairs of some documents on the left with all on the right whose cosine is about the threshold or more.
-
-    Parameters
-    ----------
-    done
-        Takes the document on the right up to which all pairs are compared and all candidates yielded.
-    """
+    """Return all pairs of some left documents with all right ones whose cosine is about the threshold or more."""
     left, right = some_vectors(vectors.left, rows), vectors.right
     pieces = [(start, min(start + _ROWS, len(rows))) for start in range(0, len(rows), _ROWS)]
     for first in range(begin, len(right), BLOCK):

@@ -30,8 +30,6 @@ class Items:
 
     Parameters
     ----------
-    fields
-        Names of the columns that make an item.
     sums : float64 array, shape (n_words + 1, n_fields)
         Sums of the weights of the words before each word. A word weighs log(1 + items / items with it).
     """

@@ -150,8 +150,6 @@ class Passages:
         Number of occurrences, and of documents in which they stand.
     is_first, is_own : bool array, shape (n_occurrences,)
         Whether it is the first occurrence; whether an earlier one stands in the same document.
-    usual : int64 array, shape (n_passages,)
-        Of each passage the first occurrence with its most frequent words, of several the longest.
     """
 
     passage: I64

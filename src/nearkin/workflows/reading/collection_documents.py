@@ -40,8 +40,6 @@ class CollectionDocuments(StoredDocuments):
     ----------
     rows, contents, sizes : int64 arrays, shape (n_documents,)
         Numbers of the documents in the store, ascending; numbers of their texts; bytes of the texts.
-    unread : int64 array, shape (n_unread,)
-        Numbers of the origins of files that gave no text, ascending; empty unless they were asked for.
     """
 
     place: Place

@@ -40,8 +40,6 @@ class ReadingRequest:
 
     Parameters
     ----------
-    side
-        "left", "right" or "against", whose parameters for columns errors name; see `columns_of_side`.
     optional
         Of "file_format", "text" and "doc_id" those that were given for other files, so that these may differ.
     """

@@ -299,8 +299,6 @@ class KeptDocuments(StoredDocuments):
     ----------
     ids : Array, shape (n_kept,)
         large_string, or int64: those of the run, which may differ from those in the files.
-    parents
-        Id of the container of each kept document; None if no document is in a container.
     wanted : int64 array, shape (n_kept,)
         Places of the kept documents among those of the files.
     """

@@ -45,9 +45,6 @@ class NeighboursFound:
     ----------
     n_documents, n_signed, n_distinct
         Documents in the file; those with features; distinct signatures of these.
-    n_written
-        Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
-        signatures were all paired.
     """
 
     distance: int

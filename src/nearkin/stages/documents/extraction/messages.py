@@ -41,8 +41,6 @@ class ExtractionRequest:
 
     Parameters
     ----------
-    is_page
-        Whether it came over the network: ``kind`` is certain, and ``charset`` what its headers say.
     given_up
         Exceptions and sentences of documents that killed a worker, by their numbers.
     """

@@ -34,10 +34,6 @@ class Records:
         Contains the records. The memory is reused for the next block: copy what you keep.
     starts, ends : int64 array, shape (n_records,)
         Bounds of each record in ``data``, with its line end.
-    lines : int64 array, shape (n_records,)
-        Line on which each record begins, from 1.
-    scanned
-        The fields of each record, if they had to be split to find where the records end.
     """
 
     data: memoryview

@@ -342,8 +342,6 @@ def interwiki_links(
     ----------
     dump, langlinks
         Pages (XML) and, since 2013, the table ``langlinks`` (SQL) of one edition and day, possibly compressed.
-    takes_damaged
-        Use the links before the damage of a file; otherwise it is a TruncatedInputError.
 
     Returns
     -------

@@ -38,8 +38,6 @@ class RangeMatches:
         Documents are numbered through all segments.
     is_answered : bool array, shape (n_queries,)
         False: the query has almost no counted letters, and was skipped.
-    stages
-        Conditions that a document must meet to be a match, in order.
     survivors : int64 array, shape (n_queries, n_stages)
         Number of documents that passed each stage.
     """

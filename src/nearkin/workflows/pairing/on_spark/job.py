@@ -124,15 +124,7 @@ def pair_frames(
     stages: Stages,
     meter: Meter,
 ) -> None:
-    """Find the similar pairs of two data frames.
-
-    Parameters
-    ----------
-    pairs
-        File for the pairs, with the columns of ``pairs.parquet`` of `nearkin pairs`.
-    work
-        Absolute path of a folder that every executor can access; deleted once the pairs are written.
-    """
+    """Find the similar pairs of two data frames."""
     arrays, resources = work / "arrays", Resources()
     shutil.rmtree(arrays, ignore_errors=True)  # left by a run that was killed
     arrays.mkdir(parents=True)
