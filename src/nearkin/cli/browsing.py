@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.answering import answer, opened, passage_lines, say_written
-from nearkin.errors import ParameterError
 from nearkin.nouns import counted, wave_text
 from nearkin.options.collection import (
     DOC_ID,
@@ -18,7 +17,7 @@ from nearkin.options.collection import (
     limited,
     wanted,
 )  # fmt: skip
-from nearkin.options.declared import Option, Same, option
+from nearkin.options.declared import Same, option
 from nearkin.reports.facts.fact import Part, StyledText, Table
 from nearkin.wording import reveal
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
+    from nearkin.collection.listing.exceptions import StoredExceptions
     from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
 
 
@@ -215,20 +214,14 @@ Examples:
 """
 
 
-def _which(given: str) -> str:
-    if given not in ("all", "no-text", "partial"):
-        raise ParameterError.of("which", "all, no-text or partial", given)
-    return given.replace("-", " ")
-
-
 class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
     wave: Same[str | None] = wanted(help="Only exceptions of this wave.")
     doc_id: Same[str | None] = ID_PATTERN
     reason: Same[str | None] = wanted(help="Only exceptions with this reason, such as encrypted.")
-    which: Option[WhichExceptions, str] = wanted(
-        "all", parse=_which, metavar="no-text|partial",
+    which: Same[str] = wanted(
+        "all", choices=("all", "no-text", "partial"), metavar="no-text|partial",
         help="Only files that gave no text, or only those that gave a part of it. [default: all]",
     )  # fmt: skip
     limit: Same[int] = limited(50)
@@ -237,9 +230,8 @@ class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 def exceptions(job: ExceptionsCommand) -> None:
     """List the exceptions of a collection."""
     with opened(job) as collection:
-        all_exceptions = collection.exceptions(
-            wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
-        )  # fmt: skip
+        which: Any = job.which.replace("-", " ")
+        all_exceptions = collection.exceptions(wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=which)
     answer(
         job, all_exceptions.first(job.limit), _exceptions_view(all_exceptions, job.limit),
         rows=lambda: all_exceptions.table, row="exception",

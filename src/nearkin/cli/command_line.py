@@ -17,7 +17,7 @@ from nearkin.errors import NearkinError
 from nearkin.options.declared import ARGUMENTS, PYTHON, Option, Options
 from nearkin.paths import check_input, check_output
 
-_OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
+_OUTPUTS = ("out", "kept", "cache")
 """Options and arguments that name what is written, by parameter."""
 _PLACES = ("collection", "place")
 """Parameters that are a directory or a URL."""

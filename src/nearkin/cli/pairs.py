@@ -14,7 +14,7 @@ from nearkin.options.declared import Same, argument, option
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.measuring import CORES, PlanJob, PlanPairsJob
 from nearkin.options.pairs import PairOptions, PairsJob, SideOptions
-from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, PrintOptions, check_engine
+from nearkin.options.running import ENGINES, RESUME, DirectoryCommand, EngineOptions, PrintOptions
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
@@ -98,14 +98,10 @@ class WhereOptions(PrintOptions):
     """Machine or cluster that a plan is for."""
 
     engine: Same[str] = option(
-        "local", panel="The engine",
+        "local", choices=ENGINES, panel="The engine",
         help="local, or spark: also print what is shuffled on a Spark cluster and the memory and disk it needs.",
     )  # fmt: skip
     cores: Same[int] = CORES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_engine(self.engine)
 
 
 def _summary_of(needs: ClusterNeeds | None) -> dict[str, object]:

@@ -94,6 +94,7 @@ class ResourceOptions(ThreadOptions):
     memory: Same[int | str] = _run("2GiB", kind=object, help="Memory limit, for example 2GiB; at least 256MiB.")
 
 
+ENGINES = ("local", "spark")
 _engine = partial(option, panel="The engine")
 
 
@@ -101,7 +102,9 @@ class EngineOptions(Options):
     """Options for the place of the work."""
 
     engine: Same[str] = _engine(
-        "local", help="local: threads of this machine. spark: a Spark cluster. The results are the same."
+        "local",
+        choices=ENGINES,
+        help="local: threads of this machine. spark: a Spark cluster. The results are the same.",
     )
     master: Same[str | None] = _engine(
         metavar="URL",
@@ -119,15 +122,8 @@ class EngineOptions(Options):
         return engine_of(self.engine, self.master, self.conf)
 
 
-def check_engine(engine: str) -> None:
-    """Raise ParameterError for an unknown engine."""
-    if engine not in ("local", "spark"):
-        raise ParameterError.of("engine", "local or spark", engine)
-
-
 def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
     """Return the engine that the three options name."""
-    check_engine(engine)
     pairs = [setting.partition("=") for setting in conf or ()]
     if engine == "local":
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):

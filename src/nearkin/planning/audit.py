@@ -53,9 +53,7 @@ class AuditEstimate:
         return self.n_sampled == self.n_population
 
 
-def estimate_recall(
-    n_true: npt.ArrayLike, n_found: npt.ArrayLike, *, n_population: int, confidence: float = CONFIDENCE
-) -> AuditEstimate:
+def estimate_recall(n_true: npt.ArrayLike, n_found: npt.ArrayLike, *, n_population: int) -> AuditEstimate:
     """Estimate the recall over all pairs from the pairs of some documents.
 
     The recall is R = F / T, where T and F are the sums of ``n_true`` and ``n_found``. Its interval is that of Clopper
@@ -81,7 +79,7 @@ def estimate_recall(
     recall, low, high = (None, None, None) if not total else (float(n_reported.sum()) / total,) * 3
     n_effective = None if recall is None else _effective_documents(true, n_reported, recall)
     if recall is not None and n_effective is not None and n_sampled < n_population:
-        low, high = interval_of(recall, n_effective, confidence)
+        low, high = interval_of(recall, n_effective)
     return AuditEstimate(
         n_population=n_population,
         n_sampled=n_sampled,
@@ -91,7 +89,6 @@ def estimate_recall(
         recall=recall,
         low=low,
         high=high,
-        confidence=confidence,
         n_effective=n_effective,
     )
 
@@ -105,12 +102,12 @@ def _effective_documents(true: F64, n_reported: F64, recall: float) -> float:
     return min(in_clusters, recall * (1 - recall) / (variance * n_with_pairs / (n_with_pairs - 1)))
 
 
-def interval_of(recall: float, n: float, confidence: float) -> tuple[float, float]:
+def interval_of(recall: float, n: float) -> tuple[float, float]:
     """Return the interval of a recall measured on ``n`` independent documents.
 
     Charles J. Clopper, Egon S. Pearson, "The use of confidence or fiducial limits", 1934.
     """
-    tail, successes = (1 - confidence) / 2, recall * n
+    tail, successes = (1 - CONFIDENCE) / 2, recall * n
     low = 0.0 if recall == 0 else beta_quantile(tail, successes, n - successes + 1)
     high = 1.0 if recall == 1 else beta_quantile(1 - tail, successes + 1, n - successes)
     return low, high
@@ -208,21 +205,21 @@ def _for_width(estimate: AuditEstimate, share_with_pairs: float | None) -> int |
     if not per_document:
         return None
     recall = 1.0 if estimate.recall is None else estimate.recall
-    return _rounded(effective_for(recall, estimate.confidence) / min(per_document))
+    return _rounded(effective_for(recall) / min(per_document))
 
 
-def effective_for(recall: float, confidence: float) -> int:
+def effective_for(recall: float) -> int:
     """Return the minimum number of independent documents with true pairs for an interval no wider than `WIDTH`.
 
     Examples
     --------
-    >>> effective_for(1.0, 0.95), effective_for(0.8, 0.95)
+    >>> effective_for(1.0), effective_for(0.8)
     (36, 264)
     """
     low, high = 1, _MAX_EFFECTIVE
     while low < high:
         middle = (low + high) // 2
-        bounds = interval_of(recall, middle, confidence)
+        bounds = interval_of(recall, middle)
         low, high = (low, middle) if bounds[1] - bounds[0] <= WIDTH else (middle + 1, high)
     return low
 

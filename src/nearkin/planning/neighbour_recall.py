@@ -12,7 +12,6 @@ from math import comb
 
 import numpy as np
 
-from nearkin.errors import ParameterError
 from nearkin.records import F64
 
 SIMILARITY = 0.8
@@ -89,20 +88,10 @@ def usual_distance(method: str, n_bits: int) -> int:
     return 3 * n_bits // 32 if method == MINHASH else 3
 
 
-def is_known(method: str) -> bool:
-    """Whether the expected recall of a method is known."""
-    return method == MINHASH or method in MEASURED
-
-
 def expected_recall(method: str, n_bits: int, distance: int) -> tuple[float, float]:
     """Return the minimum and maximum share of pairs of `SIMILARITY` within a distance, over the corpora."""
     shares = [apart.share_within(n_bits, distance) for apart in _of_corpora(method, n_bits)]
     return min(shares), max(shares)
-
-
-def distance_reaching(method: str, n_bits: int, recall: float) -> int:
-    """Return the minimum distance within which this share of pairs of `SIMILARITY` lies in every corpus."""
-    return max(apart.distance_reaching(n_bits, recall) for apart in _of_corpora(method, n_bits))
 
 
 def _of_corpora(method: str, n_bits: int) -> tuple[BitsApart, ...]:
@@ -137,8 +126,6 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     >>> distance_for(0.7, 256), distance_for(1, 256)
     (57, 0)
     """
-    if not 0 <= similarity <= 1:
-        raise ParameterError.of("threshold", "in [0, 1]", similarity)
     p = (1 - similarity) / 2
     below = 0.0
     for distance in range(n_bits + 1):

@@ -363,4 +363,4 @@ def _rate(n_overturned: int, n_coded: int, n_calls: int) -> tuple[float | None, 
     if not n_coded:
         return None, None, None
     rate = n_overturned / n_coded
-    return (rate, rate, rate) if n_coded == n_calls else (rate, *interval_of(rate, n_coded, CONFIDENCE))
+    return (rate, rate, rate) if n_coded == n_calls else (rate, *interval_of(rate, n_coded))

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples
 from nearkin.records import F64, I64, Bool
 from nearkin.reports.facts.fact import Fact
@@ -49,11 +48,6 @@ class AuditOptions:
     cache: Path | None = None
     threads: int = 1
     is_read_only: bool = False
-
-    def __post_init__(self) -> None:
-        for name, least in (("sample", 1), ("seed", 0), ("threads", 1)):
-            value = getattr(self, name)
-            check_int(name, value, least)
 
     def drawn(self, population: I64) -> I64:
         """Draw the sample from a population, uniformly, in the order of the population."""

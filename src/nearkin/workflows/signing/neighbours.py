@@ -14,7 +14,7 @@ from nearkin.errors import FingerprintError, ParameterError, is_among, is_int
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.nouns import counted
 from nearkin.paths import on_disk
-from nearkin.planning.neighbour_recall import FEATURES, MINHASH, SIMILARITY, expected_recall, is_known, usual_distance
+from nearkin.planning.neighbour_recall import FEATURES, MINHASH, SIMILARITY, expected_recall, usual_distance
 from nearkin.records import U32, BitSignatures
 from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.files import published
@@ -326,18 +326,17 @@ class Expected:
     high: float
     is_measured: bool
 
-    def sentences(self, features: str) -> tuple[str, ...]:
-        """Return the sentences shown before the search."""
+    def in_words(self, features: str) -> str:
+        """Return the sentence shown before the search."""
         low, high = (_share(bound) for bound in (self.low, self.high))
         share = low if low == high else f"{low} to {high}"
         if low != high and low.startswith("under"):
             share = f"at most {distance_text(100 * self.high, 1)}%"
         range_told = "; the range is that of four measured corpora; other documents can lie outside it"
-        sentence = (
+        return (
             f"expected recall: {share} of pairs with a Jaccard similarity of {self.similarity:g} ({features}), more "
             f"above it{range_told if self.is_measured else ''}"
         )
-        return (sentence,)
 
 
 def expected_of(file: SignatureFile, distance: int) -> Expected | None:
@@ -353,8 +352,7 @@ def say_expected(file: SignatureFile, expected: Expected | None, progress: Progr
     """Report the expected recall before the search."""
     parameters = file.about.parameters
     if expected is not None:
-        for sentence in expected.sentences(str(parameters["features"])):
-            progress.say(sentence)
+        progress.say(expected.in_words(str(parameters["features"])))
         return
     what = f"{parameters['method']} with features {parameters['features']}, normalise {parameters['normalise']}"
     progress.say(f"expected recall: not known for {what}" + ", and this density" * ("density" in parameters))
@@ -371,5 +369,4 @@ def _is_known(file: SignatureFile) -> bool:
     parameters = file.about.parameters
     if parameters["method"] == MINHASH:
         return True
-    usual = parameters["features"] == FEATURES and parameters["normalise"] == "none" and "density" not in parameters
-    return usual and is_known(str(parameters["method"]))
+    return parameters["features"] == FEATURES and parameters["normalise"] == "none" and "density" not in parameters
