@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _HELP = """
 Learn translation tables from parallel sentences, and look words up in them. A table holds p(target | source) and \
-p(source | target) of every word pair. The word train is optional: nearkin align news.de news.en --source de ...
+p(source | target) of every word pair.
 """
 TRAIN_HELP = """
 Learn a translation table from parallel sentences: two text files, line by line, or one TMX, CSV, TSV, Parquet or \
@@ -86,7 +86,6 @@ align = CommandGroup(
             CommandEntry("show", "List the translations of a word", "align"),
         )
     },
-    default="train",
 )
 _input = partial(option, panel="Input")
 _learning = partial(option, panel="The table")

@@ -233,16 +233,10 @@ Panels = Mapping[str, Sequence[CommandEntry]]
 class CommandGroup(_WithPanels, click.Group):
     """Commands by panel, each imported when it is typed."""
 
-    def __init__(self, name: str, help: str, panels: Panels, *, default: str = "") -> None:
+    def __init__(self, name: str, help: str, panels: Panels) -> None:
         super().__init__(name, help=help, no_args_is_help=True, context_settings=SETTINGS)
-        self.panels, self.default = panels, default
+        self.panels = panels
         self._entries = {entry.name: entry for entries in panels.values() for entry in entries}
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command before arguments that begin with none."""
-        if self.default and args and args[0] not in {*self._entries, *ctx.help_option_names}:
-            args = [self.default, *args]
-        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands without importing them."""
