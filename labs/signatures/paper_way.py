@@ -17,15 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from labs.signatures.methods import (
-    BITS,
-    FEATURES,
-    PUBLISHED_KINDS,
-    SIMHASH,
-    SIMPLE_MINHASH,
-    TOPSIG,
-    method,
-)
+from labs.signatures.methods import BITS, FEATURES, PUBLISHED_KINDS, SIMHASH, SIMPLE_MINHASH, TOPSIG, method
 from labs.signatures.timing import Timings
 from labs.signatures.truncated_minhash import HASHES
 from nearkin.records import F64, I64

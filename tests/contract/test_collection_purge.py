@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.errors import (
-    CollectionBusyError,
-    DocumentError,
-    InputError,
-    ParameterError,
-    UnknownDocumentError,
-)
+from nearkin.errors import CollectionBusyError, DocumentError, InputError, ParameterError, UnknownDocumentError
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 SECRET = (

@@ -19,13 +19,7 @@ from extracted_documents import incoming
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import Incoming
-from nearkin.errors import (
-    CollectionError,
-    DocumentError,
-    ParameterError,
-    SourceError,
-    UnknownDocumentError,
-)
+from nearkin.errors import CollectionError, DocumentError, ParameterError, SourceError, UnknownDocumentError
 from nearkin.reports.facts.stored import info_facts
 from nearkin.stages.documents.rules import ReadingRules
 

@@ -8,12 +8,7 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
-from nearkin.planning.neighbour_recall import (
-    MEASURED,
-    BitsApart,
-    expected_recall,
-    usual_distance,
-)
+from nearkin.planning.neighbour_recall import MEASURED, BitsApart, expected_recall, usual_distance
 
 
 @pytest.mark.parametrize(("n_bits", "p"), [(8, 0.3), (64, 0.1), (256, 0.02), (1024, 0.5)])

@@ -9,9 +9,7 @@ import pytest
 
 from dedup_pages import NOTHING, Page, render
 from nearkin.errors import MissingExtraError
-from nearkin.reports.dedup import (
-    RunNote,
-)
+from nearkin.reports.dedup import RunNote
 
 BESIDE = ("documents.parquet", "kept/", "manifest.json")
 RUN = RunNote(ended="2026-01-02 03:04 UTC", elapsed_s=12.34, files=BESIDE)

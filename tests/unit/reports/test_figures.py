@@ -5,12 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nearkin.reports.figures import (
-    RecallLine,
-    group_sizes,
-    outcome_chart,
-    similarity_chart,
-)
+from nearkin.reports.figures import RecallLine, group_sizes, outcome_chart, similarity_chart
 from nearkin.reports.plots import Series, column_chart, interval_chart, line_chart
 from nearkin.reports.theme import ACCENT, GREEN, INK, OLIVE, QUIET, SIGNAL, SURFACE, VIOLET
 from unit.web.test_contrast import ratio

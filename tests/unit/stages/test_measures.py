@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.records import Matches
-from nearkin.stages.verification.measures import (
-    MEASURES,
-)
+from nearkin.stages.verification.measures import MEASURES
 
 sizes = st.integers(1, 50)
 pairs = st.lists(

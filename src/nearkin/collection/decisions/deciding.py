@@ -17,12 +17,7 @@ from nearkin.collection.decisions.principals import chosen_principals
 from nearkin.collection.decisions.second_values import judged, refuse_held, undoing
 from nearkin.collection.results import columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
-from nearkin.collection.stored.group_state import (
-    NO_GROUP,
-    GroupState,
-    no_groups_text,
-    stored_tolerances,
-)
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, no_groups_text, stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema

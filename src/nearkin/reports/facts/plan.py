@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.planning.search import EVERY_SIZE, BandPlan
 from nearkin.reports.facts.fact import Fact, Table
-from nearkin.reports.quantities import (
-    about_text,
-    percent_text,
-    recall_text,
-    share_percent_text,
-    size_text,
-    time_text,
-)
+from nearkin.reports.quantities import about_text, percent_text, recall_text, share_percent_text, size_text, time_text
 
 if TYPE_CHECKING:
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast

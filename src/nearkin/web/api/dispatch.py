@@ -21,13 +21,7 @@ from nearkin.web.api import decisions, documents
 from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
 from nearkin.web.later import LongWork
-from nearkin.web.queries import (
-    ToleranceQuery,
-    fields_of,
-    parameters_in,
-    parsed,
-    request_error,
-)
+from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed, request_error
 from nearkin.web.roles import check_role, role_of
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor

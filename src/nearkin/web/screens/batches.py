@@ -5,14 +5,7 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.decisions.batches import (
-    Kept,
-    batches,
-    draw_second_look,
-    hold,
-    make_batches,
-    table_of_batches,
-)
+from nearkin.collection.decisions.batches import Kept, batches, draw_second_look, hold, make_batches, table_of_batches
 from nearkin.collection.decisions.log import LOOKS
 from nearkin.reports.comparison import MEDIA_TYPE
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile

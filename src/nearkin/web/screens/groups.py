@@ -22,11 +22,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.decisions.coding import layout_of
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
-from nearkin.collection.groups.current import (
-    ids_not_grouped,
-    neighbours_of,
-    stored_groups,
-)
+from nearkin.collection.groups.current import ids_not_grouped, neighbours_of, stored_groups
 from nearkin.collection.groups.members import (
     MAX_COMPARED,
     Group,

@@ -27,12 +27,7 @@ from nearkin.workflows.dedup.tables import write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import (
-    check_unchanged,
-    digested_sides,
-    fingerprint_of,
-    input_file,
-)
+from nearkin.workflows.reading.rereading import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.texts import (
     EXCEPTIONS_FILE,
     exception_lines,

@@ -17,15 +17,7 @@ from nearkin.manifests.stored import InputFile
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
-from nearkin.reports.dedup import (
-    DroppedRow,
-    GroupRow,
-    MemberRow,
-    RecallCurve,
-    RunNote,
-    SamplePair,
-    render_dedup_report,
-)
+from nearkin.reports.dedup import DroppedRow, GroupRow, MemberRow, RecallCurve, RunNote, SamplePair, render_dedup_report
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.pages import problems_table, short_name
 from nearkin.reports.quantities import parameter_text, percent_text
@@ -35,14 +27,7 @@ from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.outcome import (
-    NO_ROW,
-    UNREADABLE_TEXT,
-    GroupTable,
-    Judged,
-    Outcome,
-    prefer,
-)
+from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome, prefer
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.whole_families import with_families

@@ -25,14 +25,7 @@ from nearkin.stages.documents.normalisation import CASED
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.form_fields import MIN_TEXTS, Fields, Steps, sample_of_groups
 from nearkin.stages.verification.overlap import verify
-from nearkin.stages.verification.what_differs import (
-    FIELDS,
-    NAMES,
-    OTHER,
-    PASSAGE_ADDED,
-    Compared,
-    TextNumbers,
-)
+from nearkin.stages.verification.what_differs import FIELDS, NAMES, OTHER, PASSAGE_ADDED, Compared, TextNumbers
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.outcome import differences_of
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets, chunk_texts

@@ -27,11 +27,7 @@ from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.stages.passages.windows import BYTES_A_WINDOW, Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, survey
 from nearkin.workflows.dedup.files import check_read_once, find_sources
-from nearkin.workflows.dedup.kept_corpus import (
-    carried_columns,
-    carried_name,
-    check_carry,
-)
+from nearkin.workflows.dedup.kept_corpus import carried_columns, carried_name, check_carry
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, extraction_counts, locate
 from nearkin.workflows.passages.contamination import FoundItem, write_contaminations

@@ -27,10 +27,7 @@ from nearkin.stages.documents.ignoring import WORDS
 from nearkin.stages.documents.source import Source
 from nearkin.stages.passages.windows import Windows
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
-from nearkin.workflows.dedup.kept_corpus import (
-    write_kept,
-    write_kept_corpus,
-)
+from nearkin.workflows.dedup.kept_corpus import write_kept, write_kept_corpus
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.passages.contamination import FoundItem, score_names

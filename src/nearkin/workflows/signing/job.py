@@ -23,21 +23,9 @@ from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import check_unchanged, seen, undigested_files
-from nearkin.workflows.reading.texts import (
-    EXCEPTIONS_FILE,
-    Texts,
-    check_readable,
-    damaged_files,
-    write_exceptions,
-)
+from nearkin.workflows.reading.texts import EXCEPTIONS_FILE, Texts, check_readable, damaged_files, write_exceptions
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.counting import (
-    SignedBatch,
-    SignedTexts,
-    collect,
-    counted_batches,
-    signed_batches,
-)
+from nearkin.workflows.signing.counting import SignedBatch, SignedTexts, collect, counted_batches, signed_batches
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 

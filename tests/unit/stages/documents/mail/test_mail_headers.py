@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.stages.documents.extraction.mail import read_mail
 from nearkin.stages.documents.extraction.reading import Blob, Given
-from nearkin.stages.documents.mail.headers import (
-    decoded_header,
-    in_reply_to_of,
-    sent_at_of,
-)
+from nearkin.stages.documents.mail.headers import decoded_header, in_reply_to_of, sent_at_of
 from nearkin.stages.documents.mail.threads import base_subject
 from nearkin.stages.documents.members import MailHeaders
 
