@@ -122,19 +122,12 @@ def test_a_pair_of_two_sampled_documents_counts_once(documents, lossy):
         assert estimate.recall == estimate.n_found / estimate.n_true
 
 
-def test_samples_hold_the_recall(lossy):
-    everything = audit(lossy, EVERYTHING)
-    drawn = [audit(lossy, AuditOptions(sample=40, seed=seed, threads=2)) for seed in range(8)]
-    assert len({one.estimate.n_true for one in drawn}) > 1
-    for one in drawn:
-        assert one.estimate.n_sampled == 40
-        assert not one.estimate.is_exact
-        assert one.estimate.low < everything.estimate.recall < one.estimate.high
-        assert missed_pairs(one) <= missed_pairs(everything)
-    again = audit(lossy, AuditOptions(sample=40, seed=3, threads=1))
-    timeless = {"elapsed_s": 0, "missed": None, "proposed": ()}
-    assert replace(again, **timeless) == replace(drawn[3], **timeless)
-    assert again.missed == drawn[3].missed
+def test_the_seed_alone_decides_the_sample(lossy):
+    one, again, other = (
+        audit(lossy, AuditOptions(sample=40, seed=seed, threads=n)) for seed, n in ((3, 2), (3, 1), (4, 2))
+    )
+    assert (one.estimate, one.missed) == (again.estimate, again.missed)
+    assert one.estimate != other.estimate
 
 
 def test_a_regrouped_run(documents, lossy, tmp_path):
