@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 from rich.cells import cell_len
@@ -32,8 +32,8 @@ _STYLES: dict[Tone, str] = {"plain": "", "quiet": "dim", "warning": "yellow", "d
 class Printer(Console):
     """Console that survives a closed pipe (``head``); output for programs is not wrapped to a width."""
 
-    def __init__(self, *, stderr: bool = False, file: IO[str] | None = None) -> None:
-        super().__init__(stderr=stderr, file=file, emoji=False)  # an id such as a:x:b is printed as it is
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, emoji=False)  # an id such as a:x:b is printed as it is
         if not self.file.isatty():
             self.size = shutil.get_terminal_size(fallback=_NO_LIMIT)
 

@@ -114,7 +114,7 @@ RECALL = 0.999
 
 
 @lru_cache(maxsize=64)
-def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
+def distance_for(similarity: float, n_bits: int) -> int:
     """Return the Hamming distance up to which signatures must be examined.
 
     Two signatures of MinHash in bits differ in each bit with probability ``(1 - J) / 2`` (Ping Li, Arnd Christian
@@ -130,6 +130,6 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     below = 0.0
     for distance in range(n_bits + 1):
         below += comb(n_bits, distance) * p**distance * (1 - p) ** (n_bits - distance)
-        if below >= recall:
+        if below >= RECALL:
             return distance
     return n_bits

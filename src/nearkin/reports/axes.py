@@ -118,14 +118,14 @@ def round_numbers(low: float, high: float, n: int) -> list[float]:
     return [round(i * step, decimals) for i in range(first, last + 1)]
 
 
-def count_axis(counts: Sequence[float], title: str, *, n_ticks: int = 5) -> Numbers:
+def count_axis(counts: Sequence[float], title: str) -> Numbers:
     """Return an axis of counts from 0; logarithmic where they differ by orders of magnitude, which its title says."""
     seen = sorted(count for count in counts if count > 0)
     top = seen[-1] if seen else 1.0
     words = grouped if top < 10_000 else with_prefix
     if not seen or top <= _SKEWED * seen[len(seen) // 2]:
         values = list(range(int(top) + 1)) if top <= 4 else None
-        return Numbers(low=0, high=top * 1.05, title=title, values=values, n_ticks=n_ticks, words=words)
+        return Numbers(low=0, high=top * 1.05, title=title, values=values, words=words)
     powers = [10**exponent for exponent in range(len(str(int(top))))]
     values = [0, *powers[:: 1 + len(powers) // 5]]
     return Numbers(low=0, high=top * 1.3, title=f"{title}, log scale", kind="symlog", values=values, words=words)

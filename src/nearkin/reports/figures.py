@@ -49,7 +49,7 @@ def similarity_chart(
         ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
         y = Numbers(low=0, high=_ROOM_ABOVE, title="found (line)", values=ticks, words="{:.1f}".format)
         line = Plot(x=x, y=y, width=width, height=height, right=48)
-        parts += [line.right_axis(), line.line(recall.similarities, recall.probabilities, INK)]
+        parts += [line.y_axis("right"), line.line(recall.similarities, recall.probabilities, INK)]
         parts.append(_asked_for(line, recall.asked_for) if recall.asked_for is not None else "")
         parts.append(_operating_point(line, threshold, recall.at_threshold))
     remark = "" if threshold is None else f"; the threshold is {parameter_text(threshold)}"

@@ -113,7 +113,8 @@ def known_figure(manifest: PairsManifest) -> Figure | None:
         f"Known pairs by cosine, whether they were found or not; those below the threshold cannot be found. Compare"
         f" {ARTICLE}."
     )
-    return _histogram("known", _tenths(known.histogram), known.histogram, manifest.threshold, caption)
+    edges = [round(i / len(known.histogram), 9) for i in range(len(known.histogram) + 1)]
+    return _histogram("known", edges, known.histogram, manifest.threshold, caption)
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
@@ -130,10 +131,6 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
     )  # fmt: skip
     rows = tuple((words, f"{n:,}") for words, n in zip(bins_in_words(bin_edges), counts, strict=True))
     return Figure(wide, narrow, caption, ("Cosine", "Pairs"), rows)
-
-
-def _tenths(counts: Sequence[int]) -> list[float]:
-    return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
 
 
 _OF_TABLE = ("agreement", "stems", "splits", "translate")

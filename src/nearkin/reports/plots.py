@@ -60,7 +60,7 @@ class Plot:
         """Draw both axes: the y axis with a grid and its title on top, the x axis with its title below."""
         size = _SIZE if self.width >= 400 or isinstance(self.x, Numbers) else 10
         floor = self.height
-        parts = [self._y_axis("left"), element("path", d=f"M0,{floor}h{self.width}", stroke=AXIS)]
+        parts = [self.y_axis("left"), element("path", d=f"M0,{floor}h{self.width}", stroke=AXIS)]
         for fraction, label in self.x.ticks(self.width):
             at = fraction * self.width
             parts.append(element("path", d=f"M{number(at)},{floor}v4", stroke=AXIS))
@@ -68,11 +68,8 @@ class Plot:
         parts.append(self.text(self.width / 2, floor + 38, self.x.title, anchor="middle", size=_TITLE_SIZE))
         return "".join(parts)
 
-    def right_axis(self) -> str:
-        """Draw the y axis on the right, without a grid."""
-        return self._y_axis("right")
-
-    def _y_axis(self, side: Literal["left", "right"]) -> str:
+    def y_axis(self, side: Literal["left", "right"]) -> str:
+        """Draw the y axis; on the right without a grid."""
         is_left = side == "left"
         edge = -5 if is_left else self.width + 5
         anchor: Anchor = "end" if is_left else "start"

@@ -67,17 +67,9 @@ class Costs:
         """Return the cost per signature in one order."""
         return self.sorting * math.log2(max(2, n_documents)) + self.sorting_word * filled_words(n_bits)
 
-    def candidate_ns(self, right_terms: float) -> float:
-        """Return the cost of a candidate, including its cosine."""
-        return self.candidate + self.candidate_term * right_terms
-
     def vectors_ns(self, left_terms: float, right_terms: float) -> float:
         """Return the cost of a pair in the search by an inverted index."""
         return self.vectors + self.vectors_left * left_terms + self.vectors_product * left_terms * right_terms
-
-    def signing_ns(self, n_bits: int, n_terms: float) -> float:
-        """Return the cost of the signature of a document."""
-        return self.sign * n_bits * n_terms
 
 
 def filled_words(n_bits: int) -> int:

@@ -183,7 +183,7 @@ def predict(search: PairSearch, question: Question) -> Prediction:
         recall = min(1.0, float(chances.sought[near].sum()))
         n_candidates = question.n_pairs * float(chances.every[near].sum())
         pair_ns = COSTS.comparison_ns(search.bits, question.n_right)
-        near_ns = n_candidates * COSTS.candidate_ns(question.right_terms)
+        near_ns = n_candidates * (COSTS.candidate + COSTS.candidate_term * question.right_terms)
         n_compared = float(question.n_pairs)
         return _told(
             search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, n_candidates, near_ns
@@ -229,7 +229,7 @@ def _told(
     low, recall, high = recalls
     sorting_ns = search.permutations * question.n_documents * COSTS.sorting_ns(search.bits, question.n_documents)
     n_terms = question.n_left * question.left_terms + question.n_right * question.right_terms
-    signing_s = 1e-9 * COSTS.signing_ns(search.bits, n_terms)
+    signing_s = 1e-9 * (COSTS.sign * search.bits * n_terms)
     sorting_s, comparing_s, checking_s = 1e-9 * sorting_ns, 1e-9 * n_comparisons * pair_ns, 1e-9 * near_ns
     in_comparisons = sorting_ns / pair_ns if pair_ns else 0.0
     return Prediction(

@@ -161,11 +161,11 @@ Pair = tuple[str, str, float]
 
 
 class PairTally:
-    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed."""
+    """True pairs of each sampled document, how many of them were found, and at most `MAX_MISSED` that were missed."""
 
-    def __init__(self, n_sampled: int, *, is_across: bool = False, most: int = MAX_MISSED) -> None:
+    def __init__(self, n_sampled: int, *, is_across: bool = False) -> None:
         self._n_true, self._n_found = np.zeros((2, n_sampled))
-        self._most, self._is_across, self._is_truncated = most, is_across, False
+        self._is_across, self._is_truncated = is_across, False
         self._missed = dict[frozenset[str] | tuple[str, str], Pair]()
 
     def count(self, place: I64, was_found: Bool, weight: F64 | None = None) -> None:
@@ -180,7 +180,7 @@ class PairTally:
             key = (pair[0], pair[1]) if self._is_across else frozenset(pair[:2])
             if key in self._missed:
                 self._missed[key] = min(self._missed[key], pair)
-            elif len(self._missed) < self._most:
+            elif len(self._missed) < MAX_MISSED:
                 self._missed[key] = pair
             else:
                 self._is_truncated = True
