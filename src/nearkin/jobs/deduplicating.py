@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,8 +13,8 @@ from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
     Documents,
     check_files_are_read,
-    inputs_of,
     only,
+    other_set_of,
     paths_of,
     readable_twice,
     request_of,
@@ -25,7 +25,6 @@ from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.runs.progress import LabelledProgress
 from nearkin.workflows.dedup.files import OTHER_SET, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
-from nearkin.workflows.reading.request import ReadingRequest, columns_of_side
 from nearkin.workflows.resources import Resources
 
 
@@ -146,16 +145,9 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     others = None if job.against is None else readable_twice(job.against, "against")
     in_memory = {} if paths_of(documents) is not None else {"in_memory": documents}
     mine = progress if others is None else LabelledProgress("INPUT", progress)
-    request = request_of(documents, job, columns=(job.text, job.id), keep_column=job.keep.column, progress=mine)
-    other_request: ReadingRequest | None = None
+    request, other_request = request_of(documents, job, keep_column=job.keep.column, progress=mine), None
     if others is not None:
-        other_request = request.of_other_set((), job.against_text, job.against_id)
-        with columns_of_side(other_request.side):
-            other_inputs = inputs_of(
-                others, name="against", text=other_request.text, id=other_request.doc_id,
-                progress=LabelledProgress(OTHER_SET, progress),
-            )  # fmt: skip
-        other_request = replace(other_request, inputs=other_inputs)
+        other_request = other_set_of(request, others, job, LabelledProgress(OTHER_SET, progress))
     check_files_are_read(request, other_request)
     with directory_for(job.out, "dedup") as directory:
         manifest = dedup_files(

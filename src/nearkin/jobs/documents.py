@@ -7,7 +7,7 @@ import glob
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.kernels.buffers import text_buffers
 from nearkin.nouns import counted
+from nearkin.options.dedup import AgainstOptions
 from nearkin.options.pairs import SideOptions
 from nearkin.options.reading import FileOptions
 from nearkin.paths import STDIN, path_of
@@ -255,17 +256,26 @@ def request_of(
     options: FileOptions,
     *,
     name: str = IN_MEMORY,
-    columns: tuple[str | None, str | None],
     own: tuple[str | None, str | None] = (None, None),
     keep_column: str | None = None,
     progress: Progress,
 ) -> ReadingRequest:
-    """Request that documents be read, by ``columns`` of text and id or the side's ``own``; errors name the side."""
-    text, doc_id = own[0] or columns[0], own[1] or columns[1]
+    """Request that documents be read, by the side's ``own`` columns of text and id, else by those of the options."""
+    text, doc_id = own[0] or vars(options).get("text"), own[1] or vars(options).get("id")
     side = "" if name == IN_MEMORY else name
     with columns_of_side(side):
         inputs = inputs_of(documents, name=name, text=text, id=doc_id, keep_column=keep_column, progress=progress)
     return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, side=side)
+
+
+def other_set_of(
+    request: ReadingRequest, others: Documents, options: AgainstOptions, progress: Progress
+) -> ReadingRequest:
+    """Request that the documents of the other set be read, like those of the request."""
+    wanted = request.of_other_set((), options.against_text, options.against_id)
+    with columns_of_side(wanted.side):
+        inputs = inputs_of(others, name="against", text=wanted.text, id=wanted.doc_id, progress=progress)
+    return replace(wanted, inputs=inputs)
 
 
 def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str, progress: Progress) -> PairInput:
@@ -273,14 +283,9 @@ def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str
     is_one = right is left  # an iterator is read once, for both
     left = readable_twice(left, "left")
     right = left if is_one else readable_twice(right, "right")
-    both = options.text, options.id
     given = PairInput(
-        request_of(
-            left, options, name="left", columns=both, own=(options.left_text, options.left_id), progress=progress
-        ),
-        request_of(
-            right, options, name="right", columns=both, own=(options.right_text, options.right_id), progress=progress
-        ),
+        request_of(left, options, name="left", own=(options.left_text, options.left_id), progress=progress),
+        request_of(right, options, name="right", own=(options.right_text, options.right_id), progress=progress),
         None if options.table is None else path_of(options.table, "table"),
         options.right_language,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, request_of
+from nearkin.jobs.documents import Documents, check_files_are_read, other_set_of, request_of
 from nearkin.jobs.places import TablesOfRun, Where, directory_for, progress_of
 from nearkin.nouns import counted
 from nearkin.options.declared import taking
@@ -19,7 +19,6 @@ from nearkin.workflows.dedup.files import dedup_files
 from nearkin.workflows.families.files import FamiliesEnding
 from nearkin.workflows.passages.job import COMMAND as PASSAGES
 from nearkin.workflows.passages.job import passages_files
-from nearkin.workflows.reading.request import columns_of_side
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.job import COMMAND as THREADS
 from nearkin.workflows.threads.job import thread_files
@@ -79,7 +78,7 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     [{'id': 'signed', 'role': 'principal'}, {'id': 'form', 'role': 'member'}]
     """
     progress, resources = progress_of(job.progress), Resources.of(job.threads, job.memory)
-    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
+    request = request_of(documents, job, progress=progress)
     check_files_are_read(request)
     with directory_for(job.out, "families") as directory:
         manifest = dedup_files(
@@ -141,7 +140,7 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
     (ThreadsResult(1 thread of 2 mails; 1 inclusive, 0 missing), [None, 'message'])
     """
     progress = progress_of(job.progress)
-    request = request_of(_files(mails), job, columns=(None, None), progress=progress)
+    request = request_of(_files(mails), job, progress=progress)
     check_files_are_read(request)
     with directory_for(job.out, THREADS) as directory:
         manifest = thread_files(
@@ -216,15 +215,8 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     [{'id': 'a', 'start': 12, 'end': 60, 'words': 9}, {'id': 'b', 'start': 0, 'end': 48, 'words': 9}]
     """
     progress, resources = progress_of(job.progress), Resources.of(job.threads, job.memory)
-    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
-    others = None
-    if job.against is not None:
-        others = request.of_other_set((), job.against_text, job.against_id)
-        with columns_of_side(others.side):
-            others = replace(
-                others,
-                inputs=inputs_of(job.against, name="against", text=others.text, id=others.doc_id, progress=progress),
-            )
+    request = request_of(documents, job, progress=progress)
+    others = None if job.against is None else other_set_of(request, job.against, job, progress)
     check_files_are_read(request, others)
     with directory_for(job.out, PASSAGES) as directory:
         manifest = passages_files(

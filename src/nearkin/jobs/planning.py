@@ -114,7 +114,7 @@ def plan(documents: Documents, job: PlanJob) -> CorpusPlan:
     CorpusPlan(20 documents: ...)
     """
     progress = progress_of(job.progress)
-    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
+    request = request_of(documents, job, progress=progress)
     check_files_are_read(request)
     options = job.part(DedupOptions)
     forecast = of_corpus.forecast(

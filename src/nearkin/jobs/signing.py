@@ -133,7 +133,7 @@ def sign(documents: Documents, job: SignJob) -> SignedDocuments:
     progress = progress_of(job.progress)
     statistics = None if job.statistics is None else path_of(job.statistics, "statistics")
     with file_for(job.out, "sign", overwrite=job.overwrite) as path:
-        request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
+        request = request_of(documents, job, progress=progress)
         check_files_are_read(request)
         place = None if job.out is None else path
         file, record = sign_texts(
