@@ -96,8 +96,6 @@ class KnownFound(Stored):
         Listed pairs; those with both documents present; those with a vector for both.
     n_found, n_first
         Known pairs among the reported ones; those reported as the most similar of their left document.
-    recall, precision_of_all_pairs
-        Share of the known pairs that were found; share of the reported pairs that are known.
     """
 
     told_by: str

@@ -149,8 +149,6 @@ class ThreadCounts(Stored):
 
     Parameters
     ----------
-    mails, inside_mails, others
-        Mails that are not attached to others; documents inside of these mails; the rest of the documents.
     quoting_more
         With ``new_text_only``: mails that are not inclusive and quote text that is in no inclusive mail of their
         thread.

@@ -76,8 +76,6 @@ class LabelledGroups:
     ----------
     left, right : int64 arrays, shape (n_documents,)
         Label of each document of a side, -1 for none; the same array if there is one side.
-    n_true
-        True pairs, those of documents that the result lacks included.
     """
 
     left: I64

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import nearkin
+from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS
 from nearkin.errors import ParameterError
 from nearkin.tabular import table_names
@@ -17,7 +18,15 @@ from nearkin.tabular import table_names
 def every_result(tmp_path: Path, texts: Path) -> list[object]:
     signed = nearkin.sign(texts)
     run = nearkin.dedup(texts, out=tmp_path / "out")
+    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:
+        matter.add([("a", FAST), ("b", f"{FAST} again")])
+        labels, text = [("a", "x"), ("b", "y")], f"{FAST} again and again"
+        stored = [
+            matter.similar("b"), matter.versions("b"), matter.history("b"), matter.groups(), matter.conflicts(labels),
+            matter.documents(), matter.search("again"), matter.check(text),
+        ]  # fmt: skip
     return [
+        *stored,
         run, nearkin.pairs(RECORDS, [*RECORDS], min_occurrences=1), signed, nearkin.neighbours(signed),
         nearkin.families(texts), nearkin.audit(run), nearkin.plan(texts), nearkin.plan_pairs(1000, 1000),
     ]  # fmt: skip
@@ -31,6 +40,8 @@ def test_every_result_is_frames(tmp_path: Path, texts: Path) -> None:
         assert len(result.to_pandas()) == len(result.to_polars()) == len(first)
         with pytest.raises(ParameterError, match=r"must be one of"):
             result.to_pandas("nothing")
+        assert repr(result).startswith(f"{type(result).__name__}(")
+        assert len(repr(result)) < 220
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
@@ -55,3 +66,9 @@ def test_a_password_is_not_shown() -> None:
     with pytest.raises(ParameterError, match="a collection has its documents") as raised:
         nearkin.audit("postgresql://ada:secret@host/matter", documents=RECORDS)
     assert "secret" not in str(raised.value)
+
+
+def test_compared_texts_are_shown_in_a_line() -> None:
+    lease = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord, without delay."
+    found = nearkin.compare(lease.format(900), lease.format(950))
+    assert repr(found) == "ComparedTexts(1 difference; Jaccard 0.545, edit 0.990)"

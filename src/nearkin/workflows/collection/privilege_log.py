@@ -36,12 +36,6 @@ def privilege_log(
     An attachment has the headers of its mail; a document without a mail the date of its tag ``date``. A document is
     also listed for the value of a second person that nobody resolved; ``disputed`` has these values, or "none" for one
     that was taken away.
-
-    Parameters
-    ----------
-    tag
-        FIELD=VALUE, or FIELD for every value but "no"; by default privileged and privilege; of a coding panel
-        without these, its sensitive fields.
     """
     with collection.opened.store.reading() as connection:
         layout = layout_of(connection)
