@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -124,16 +124,6 @@ class LayoutForm(msgspec.Struct, kw_only=True):
     layout: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    """A document of a queue: its number from 1, its first line, and whether it is done."""
-
-    doc_id: str
-    number: int
-    title: str
-    is_done: bool
-
-
 def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
     """Show a document of the queue, with its fields."""
     with service.collection.opened.store.reading() as connection:
@@ -147,7 +137,7 @@ def coding(service: ReviewService, query: CodeQuery) -> ScreenAnswer:
         if at is None:
             return ScreenAnswer("coding.html.j2", {"found": None, "queue": ids}, data)
         index = ids.index(at) if at in ids else None
-        rows = list(_rows(connection, ids, index or 0, done))
+        rows = _rows(connection, ids, index or 0, done)
         document = details(connection, at, None)
         passages = passages_of(connection, document.document).passages
         n_shown = len(document.text) if query.is_whole else MAX_TEXT
@@ -206,14 +196,13 @@ def queue_ids(service: ReviewService, connection: Connection, query: CodeQuery) 
     return listed_ids(connection, query.wanted(), query.sort)
 
 
-def _rows(connection: Connection, queue: Sequence[str], place: int, done: Set[str]) -> Iterator[QueueRow]:
-    start = max(0, place - _ROWS_BEFORE)
-    shown = queue[start : place + _ROWS_AFTER]
+def _rows(connection: Connection, queue: Sequence[str], place: int, done: Set[str]) -> list[dict[str, object]]:
+    """Return the documents around a place of a queue, each with its first line, and whether it is done."""
+    shown = queue[max(0, place - _ROWS_BEFORE) : place + _ROWS_AFTER]
     contents = {row.doc_id: row.content for row in current_rows(connection, documents.c.doc_id, shown)}
     texts = texts_of(connection, sorted(set(contents.values())))
-    for number, doc_id in enumerate(shown, start + 1):
-        text = texts.get(contents.get(doc_id, -1), "")
-        yield QueueRow(doc_id, number, _first_line(text), doc_id in done)
+    titles = {doc_id: _first_line(texts.get(contents.get(doc_id, -1), "")) for doc_id in shown}
+    return [{"doc_id": doc_id, "title": titles[doc_id], "is_done": doc_id in done} for doc_id in shown]
 
 
 def _title(document_details: DocumentDetails) -> str:

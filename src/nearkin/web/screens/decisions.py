@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -240,14 +240,6 @@ class ConflictsQuery(GroupingQuery, kw_only=True):
     field: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LabelCount:
-    """A label of a group, and the number of documents with it."""
-
-    label: str
-    n_documents: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConflict(AnswerRecord):
     """Contradicting tags of one group.
@@ -257,14 +249,14 @@ class GroupConflict(AnswerRecord):
     conflicts
         At least one; the most similar texts first.
     labels
-        That of most documents first.
+        Each with the number of documents that have it, that of most first.
     """
 
     hidden = ("conflicts",)
     computed = ("group=worst.group", "majority_label=worst.majority_label", "odd_ids")
 
     conflicts: tuple[Conflict, ...]
-    labels: tuple[LabelCount, ...]
+    labels: tuple[Mapping[str, object], ...]
 
     @property
     def worst(self) -> Conflict:
@@ -354,7 +346,8 @@ def by_group(all_conflicts: Conflicts) -> list[GroupConflict]:
         members = tuple(of_group)
         odd = Counter(label for _, label in members[0].odd)
         labels = (members[0].majority_label, members[0].n_with_majority_label), *odd.most_common()
-        rows.append(GroupConflict(conflicts=members, labels=tuple(LabelCount(*label) for label in labels)))
+        counts = tuple({"label": label, "n_documents": n} for label, n in labels)
+        rows.append(GroupConflict(conflicts=members, labels=counts))
     return rows[:-1] if all_conflicts.n_found > len(all_conflicts.conflicts) and len(rows) > 1 else rows
 
 

@@ -395,43 +395,23 @@ def since(service: ReviewService, query: SinceQuery) -> ScreenAnswer:
     return ScreenAnswer("since.html.j2", values, data if is_of_groups else data | {"documents": rows})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentToLookAt:
-    """A document that changed in its group since a wave.
+def _to_look_at(service: ReviewService, changes_since: GroupsSince, start: int) -> list[dict[str, object]]:
+    """Return a page of the documents with a change, each with the reason, and what was decided on an earlier text.
 
-    Parameters
-    ----------
-    group, group_was
-        None: in no group now, or then.
-    overtaken
-        Its tags, and decisions on it, that were made for an earlier text.
+    ``is_current``: it may have been removed since the groups were updated.
     """
-
-    doc_id: str
-    version: int
-    wave: str
-    group: int | None
-    group_was: int | None
-    change: str
-    is_current: bool
-    reason: str
-    overtaken: tuple[str, ...]
-
-
-def _to_look_at(service: ReviewService, changes_since: GroupsSince, start: int) -> list[DocumentToLookAt]:
-    """Return a page of the documents with a change, each with the reason and the decisions on an earlier text."""
     rows = changes_since.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
     new_groups = {change.number for change in changes_since.changes if change.is_new}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
         current = current_ids(connection, [row["doc_id"] for row in rows])
     return [
-        DocumentToLookAt(
+        {
             **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},
-            is_current=row["doc_id"] in current,
-            reason=reason_words(row, new_groups),
-            overtaken=tuple(map(setting_words, overtaken.get(row["doc_id"], ()))),
-        )
+            "is_current": row["doc_id"] in current,
+            "reason": reason_words(row, new_groups),
+            "overtaken": [*map(setting_words, overtaken.get(row["doc_id"], ()))],
+        }
         for row in rows
     ]
 
