@@ -218,7 +218,7 @@ def _with_marked_choices(text: str) -> str:
 
 
 def _is_small(word: str) -> bool:
-    """Whether a word is in small letters, but for a first capital."""
+    """Whether a word is in small letters after its first letter."""
     return (word[1:].strip() or word).islower()
 
 

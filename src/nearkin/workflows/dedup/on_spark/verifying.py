@@ -18,7 +18,7 @@ from nearkin.kernels.buffers import integers, large_strings, text_buffers
 from nearkin.kernels.linking import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Candidates, Matches, ShingleSets
-from nearkin.runs.spool import load_arrays, save_arrays
+from nearkin.runs.spool import Arrays, load_arrays, save_arrays
 from nearkin.stages.verification.overlap import verify
 from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, texts_at
@@ -103,7 +103,7 @@ def _write_pairs(folder: Path, partitions: Partitions, pairs: Candidates) -> Non
     nodes, reply_to, home = nodes[sent], reply_to[sent], home[sent]
     for partition in range(len(partitions)):
         here, out = (slice(*np.searchsorted(of, [partition, partition + 1]).tolist()) for of in (at, home))
-        columns = {"left": left[here], "right": right[here], "sent": nodes[out], "reply_to": reply_to[out]}
+        columns: Arrays = {"left": left[here], "right": right[here], "sent": nodes[out], "reply_to": reply_to[out]}
         save_arrays(_place(folder, partition), columns)
 
 
