@@ -90,6 +90,7 @@ def _settings(condition: ColumnElement[bool]) -> Select[Any]:
     ended = schema.changes.alias()
     is_of_kind = and_(earlier.c.kind == _changes.kind, earlier.c.other == _changes.other)
     is_ended = [ended.c[name] == earlier.c[name] for name in ("kind", "subject", "other")]
+    is_next = (ended.c.activity == _changes.activity) & (ended.c.number == _changes.number + 1)  # as `undoing` has them
     is_source = and_(
         *(earlier.c[name] == _changes[name] for name in ("subject", "now")),
         its_activity.c.kind != "undo",
@@ -99,7 +100,7 @@ def _settings(condition: ColumnElement[bool]) -> Select[Any]:
             and_(
                 earlier.c.kind == log.SECOND,
                 _is_of_field(earlier.c.other, _changes.other),
-                exists().where(ended.c.activity == _acts.number, *is_ended).correlate(earlier, schema.activity),
+                exists().where(is_next, *is_ended).correlate(earlier, schema.changes),
             ),
         ),
     )
