@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -33,8 +32,8 @@ _COMPILING = "compiling kernels that this Python environment uses for the first 
 class Bars:
     """Progress bars, one per stage, with share and time left; messages are printed above them."""
 
-    def __init__(self, console: Console | None = None, *, is_quiet: bool) -> None:
-        self._console = console or Printer(stderr=True)
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._console = Printer(stderr=True)
         self._is_quiet = is_quiet
         self._progress: Progress | None = None
         self._task: TaskID | None = None
