@@ -98,7 +98,9 @@ def test_invoices_of_a_large_group_are_kept_apart():
      ("10⁵ litres", "105 litres", "numbers"), ("m² 2", "m2 2", "numbers"),
      ("H₂O", "H2O", "numbers"),
      ("ill? YES / no", "ill? yes / NO", "numbers"), ("FEMALE/male", "Female/MALE", "numbers"),
-     ("ДА/нет", "да/НЕТ", "numbers"), ("due 5 січня", "due 5 лютого", "numbers"),
+     ("YES /\n no", "yes /\n NO", "numbers"), ("“YES/no/both”", "“yes/NO/both”", "numbers"),
+     ("ill? YES / no", "ill?\u00a0YES\t /  no", "nothing"), ("pay (USD 500)", "pay USD 500", "numbers"),
+     ("pay ₹ 500", "pay ₽500", "numbers"), ("ДА/нет", "да/НЕТ", "numbers"), ("due 5 січня", "due 5 лютого", "numbers"),
      ("due 5 stycznia", "due 5 lutego", "numbers"), ("5 Ιανουάριος", "5 Μάρτιος", "numbers"),
      ("5. maaliskuuta", "5. kesäkuuta", "numbers"), ("5 Mayıs", "5 Kasım", "numbers"),
      ("ill yes well no", "ill no well yes", "words and numbers"), ("krank: nein", "krank: ja", "words and numbers"),
@@ -113,6 +115,11 @@ def test_invoices_of_a_large_group_are_kept_apart():
 def test_what_differs_is_said_of_signs_and_digits(one, other, differs):
     pairs = nearkin.dedup([f"{PAGES[0]} {one}", f"{PAGES[0]} {other}"], threshold=0.5).pairs
     assert pairs["differs"].to_pylist() == [differs]
+
+
+def test_marks_do_not_count_as_length():
+    texts = [f"{PAGES[0]} 10⁵ m² km²", f"{PAGES[0]} 105 m2 km2 x"]
+    assert nearkin.dedup(texts, threshold=0.5, keep="longest").documents["keep"].to_pylist() == [False, True]
 
 
 def test_bullets_are_no_answers():

@@ -26,6 +26,9 @@ UNITS = {"chars": 0, "words": 1, "code": 2}
 CHARACTERS, WORDS, CODE = UNITS.values()
 
 
+CURRENCIES = "¢£¤¥֏؋৲৳૱௹฿៛" + "".join(map(chr, range(0x20A0, 0x20D0)))
+"""Signs of currencies beyond ASCII, which normalisation does not replace."""
+
 INERT = 0  # stays unchanged; so do 1 to 252, marks of that combining class, if they are in ascending order
 REPLACED = 253  # is replaced, whatever its neighbours
 NEEDS_LIBRARY = 255  # the result depends on the neighbours, or takes more bytes
@@ -56,6 +59,15 @@ def character_classes() -> NDArray[np.uint8]:
     """Return the class of every code point, shape (0x110000,), uint8, read-only."""
     with np.load(Path(__file__).with_name("character_classes.npz")) as stored:
         return _from_runs(stored["starts"], stored["values"])
+
+
+@cache
+def classes_with_currencies() -> NDArray[np.uint8]:
+    """Return the same, with signs of currencies as words of one character."""
+    classes = character_classes().copy()
+    classes[[ord(sign) for sign in CURRENCIES]] = ALONE
+    classes.flags.writeable = False
+    return classes
 
 
 @cache

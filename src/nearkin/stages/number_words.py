@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nearkin.kernels.characters import CURRENCIES
+
 _DATES = """
     january february march april may june july august september october november december
     jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday"""
@@ -25,8 +27,9 @@ _BULLETS = "●◉◎⦿⚫■▣◼◾⬛◆★✅🔘🟢👍\uf052\uf06c\uf06
 _BLANK = rf"[{_EMPTY}]|\[[\s_]+\]|\([\s_]+\)|\B(?:\[\]|\(\))\B"
 _MARKED, _PLUS, _MINUS = r"[✕✖❎⊗⊠]|~~", r"\B\+\B", r"\B[-−](\d)"
 _DIGIT = r"([०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩])"  # of India and its neighbours; others are normalised
-_POSITIVE, _IN_BRACKETS = r"(\w)\+\B", r"\(([^\w()]{0,2}\d[\d.,]+[^\w()]{0,2})\)"
-UNITS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "%": "percent"}
+_POSITIVE = r"(\w)\+\B"
+_IN_BRACKETS = r"\(((?:[a-z]{3} ?)?[^\w()]{0,2}\d[\d., ]+(?:[a-z]{3}|[^\w()]{0,2}))\)"
+_UNITS = {"$": "usd", "%": "percent"}
 _EMPTY_TICK, _TICK = " ☐ ", " ☒ "
 Signs = Mapping[str, "str | Signs"]
 _FORMS: Signs = {
@@ -41,15 +44,17 @@ _AMOUNTS: Signs = {
     INVISIBLE: _TICK,
     "[+]": {_POSITIVE: rf"\1{_TICK}"},
     _IN_BRACKETS: r" 0\1 ",
-    **{f"[{sign}]": f" {word} " for sign, word in UNITS.items()},
+    **{f"[{sign}]": f" {word} " for sign, word in _UNITS.items()},
 }
 _HAS_FORMS = "|".join((_BLANK, _MARKED, _PLUS, _MINUS, _DIGIT))
-_HAS_AMOUNTS = "|".join((INVISIBLE, _POSITIVE, _IN_BRACKETS, r"\d ?[$€£¥%]|[$€£¥] ?\d"))
+_HAS_AMOUNTS = "|".join((INVISIBLE, _POSITIVE, _IN_BRACKETS, r"\d ?[$%]|[$] ?\d"))
 SIGNS: Signs = {f"{_HAS_FORMS}|{_HAS_AMOUNTS}": {_HAS_FORMS: _FORMS, **_AMOUNTS}}
 """Patterns of other answers in forms, digits of other scripts, amounts in brackets and with units, and what is written
 for them; or, for texts that have the pattern, further ones: elsewhere they may be bullets or dashes."""
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
+_CODES = "usd eur gbp jpy chf inr rub aud sek nok dkk pln czk huf brl cny krw zar mxn"
+MONEY_WORDS = frozenset([*_CODES.split(), *CURRENCIES])
 _OTHER_DATES = """
     januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
     janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi

@@ -85,7 +85,7 @@ PIECES = [
     "\f",
 ]
 MARKS = ["\u00ad\n", "\u00ad", "¬\n", "\u2010\n", "2 ", "3 ", "  2", "ABC0001\n", "A 0001 \n", "12345", "02"]
-HIDDEN = ["²", "₂", "⁵", "€", "°", "O/", "/ ", "é/", "a/b", "N / yes"]
+HIDDEN = ["²", "₂", "⁵", "€", "°", "O/", "/ ", "é/", "a/b", "N / yes", "\n/\t"]
 NUMBERED = [form * 10 + "\n2 b" for form in ("\n1 a", "\n\t01\r")] + ["".join(f"\n{i} a" for i in range(1, 12))]
 LINES = st.lists(st.sampled_from([*PIECES, *MARKS, *HIDDEN, *NUMBERED]), max_size=60).map("".join)
 
@@ -173,10 +173,10 @@ def test_n_common(values, data):
     agreed(overlap.shared_ends, hashes, offsets[:-1], offsets[1:], left, right)
 
 
-@given(texts, st.lists(st.sampled_from(["may", "hundred", "a", "中", "12345678901"]), unique=True))
+@given(texts, st.lists(st.sampled_from(["may", "hundred", "a", "中", "€", "12345678901"]), unique=True))
 def test_frames(values, also_numbers):
     words = tuple(word.encode() for word in also_numbers)
-    longer = [f"{a}7{b} may two hundred and 12345678901 {a} ☒ x" for a, b in pairwise(values)]
+    longer = [f"{a}7{b} may two hundred and 12345678901 {a} ☒ x €7 ₹ {b}€" for a, b in pairwise(values)]
     agreed(frames.frames, *buffers([*values, *longer]), words, ("☒".encode(), b"x"))
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, classes_with_currencies
 from nearkin.kernels.compiled.basics import GOLDEN, decoded, mix, njit
 from nearkin.kernels.compiled.shingles import (
     _BLOCK,
@@ -41,7 +41,7 @@ def _tables(also_numbers, ticks):
 def frame_many(data, offsets, also_numbers, ticks, frame, numbers, hashes, number_offsets):
     longest = int(np.diff(offsets).max(initial=0))
     work = *_tables(also_numbers, ticks), _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
-    _frame_many(data, offsets, character_classes(), *work, frame, numbers, hashes, number_offsets)
+    _frame_many(data, offsets, classes_with_currencies(), *work, frame, numbers, hashes, number_offsets)
 
 
 @njit(nogil=True, cache=True)

@@ -87,8 +87,8 @@ def _is_raised(text):
 @njit(nogil=True, cache=True)
 def _is_choice(text, slash):
     """Whether a word in capitals and one in small letters stand at a slash; any word beyond ASCII may be either."""
-    has_left, left_has_small, left_is_ascii = _word_from(text, slash, -1)
-    has_right, right_has_small, right_is_ascii = _word_from(text, slash, 1)
+    has_left, left_has_small, left_is_ascii = _word_from(text, slash, np.int64(-1))
+    has_right, right_has_small, right_is_ascii = _word_from(text, slash, np.int64(1))
     may_differ = left_has_small != right_has_small or not (left_is_ascii and right_is_ascii)
     return has_left and has_right and may_differ
 
@@ -97,7 +97,7 @@ def _is_choice(text, slash):
 def _word_from(text, slash, step):
     """Tell whether there is a word, whether it has small letters of ASCII, and whether it has no others."""
     i = slash + step
-    if 0 <= i < len(text) and text[i] == 32:
+    while 0 <= i < len(text) and (text[i] == 32 or 9 <= text[i] <= 13):
         i += step
     has_word, has_small, is_ascii = False, False, True
     while 0 <= i < len(text):

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from nearkin.kernels.characters import classes_with_currencies
 from nearkin.kernels.plain.hashing import GOLDEN, MASK, mix
-from nearkin.kernels.plain.shingles import _shingles_one, split_words, word_hash
+from nearkin.kernels.plain.shingles import _shingles_one, bounded_words, word_hash
 
 _DIGIT = re.compile("[0-9]")
 
@@ -15,7 +16,7 @@ _DIGIT = re.compile("[0-9]")
 def frame_many(data, offsets, also_numbers, ticks, frame, numbers, hashes, number_offsets):
     for i, (start, end) in enumerate(pairwise(offsets)):
         words, figures, digest = 0, [], 0
-        text = split_words(data[start:end].tobytes().decode())
+        text = [word for word, _, _ in bounded_words(data[start:end].tobytes().decode(), classes_with_currencies())]
         for place, word in enumerate(text):
             encoded, unit = word.encode(), word_hash(word)
             if encoded in ticks:

@@ -11,7 +11,7 @@ _HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][ \t]*[\n-\r]")
 _TWO_FLAG = re.compile(rb"(?s)(?:.[\t\n]|[\x00-\x0f\x20-\x2f][ 0])2[\x09-\x10 ]|2\Z")
 _DIGITS_FLAG = re.compile(rb"(?s)(?:[\x21-\x60][0-9]| 0)..[0-9][ \t]*[\n-\r]")
 _RAISED_FLAG = re.compile(rb"\xc2[\xb2\xb3\xb9]|\xe2\x81[\xb0\xb4-\xb9]|\xe2\x82[\x80-\x89]")
-_AT_SLASH = re.compile(rb"(?<![A-Za-z\x80-\xff])([A-Za-z\x80-\xff]++) ?/(?= ?([A-Za-z\x80-\xff]+))")
+_AT_SLASH = re.compile(rb"(?<![A-Za-z\x80-\xff])([A-Za-z\x80-\xff]++)[\t-\r ]*+/(?=[\t-\r ]*+([A-Za-z\x80-\xff]+))")
 _SMALL = re.compile(rb"[a-z]")
 _VISIBLE = re.compile(rb"[!-~]")
 _NUMBERS = (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nearkin.kernels.characters import ALONE, CODE, FORMAT, MARK, SEPARATOR, WORD, WORDS, character_classes
 from nearkin.kernels.plain.hashing import GOLDEN, MASK, mix
 
@@ -55,9 +58,9 @@ def split_words(text: str) -> list[str]:
     return [word for word, _, _ in bounded_words(text)]
 
 
-def bounded_words(text: str) -> list[tuple[str, int, int]]:
-    """Return the same words with their bounds in the UTF-8 bytes of the text."""
-    classes = character_classes()
+def bounded_words(text: str, classes: NDArray[np.uint8] | None = None) -> list[tuple[str, int, int]]:
+    """Return the same words, or those by other classes, with their bounds in the UTF-8 bytes of the text."""
+    classes = character_classes() if classes is None else classes
     words: list[tuple[str, int, int]] = []
     inside, end = None, 0
     for character in text:

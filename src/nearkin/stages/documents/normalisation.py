@@ -41,8 +41,10 @@ DEFAULT_STEPS = "margins,hyphens,nfkc,case,arabic,space"
 """What `Normalisation` does if nothing else is asked for: every step but accents."""
 _SOFT_HYPHEN = "\u00ad"
 _RAISED = re.compile("[²³¹⁰⁴-⁹₀-₉]")
-_CHOICE = re.compile(r"(?<![^ \t\n\f\r(\[])([^\W\d_]++ ?)/ ?([^\W\d_]++)(?![^ \t\n\f\r)\],.;:?!])")
-_SLASH, _LONGEST_ANSWER = re.compile("/"), 50
+_CHOICES = re.compile(
+    r"(?<![\w/.\-@:=&?#\\~%+])[^\W\d_]++(?:\s*+/\s*+[^\W\d_]++)+(?![\w/\\@=&#~%+]|[.:\-]\w)"  # no path, no address
+)
+_CHOICE, _SLASH, _LONGEST_CHOICES = re.compile(r"[^\W\d_]+"), re.compile("/"), 64
 _OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
@@ -202,24 +204,25 @@ class Normalisation:
 
 
 def _with_marked_choices(text: str) -> str:
-    """Mark the answer in capitals of two, as in YES / no."""
-    after_slash, marked_to, parts = 0, 0, []
+    """Mark answers in capitals beside others, as in YES / no."""
+    done, parts = 0, []
     for at in [slash.start() for slash in _SLASH.finditer(text)]:
-        choice = _CHOICE.search(text, max(at - _LONGEST_ANSWER, after_slash), at + _LONGEST_ANSWER)
-        after_slash = at + 1
-        if not choice or choice.start() > at:
+        choices = _CHOICES.search(text, max(at - _LONGEST_CHOICES, done), at + _LONGEST_CHOICES) if at >= done else None
+        if choices is None or choices.start() > at:
             continue
-        left, right = choice.groups()
-        if (left.isupper() and _is_small(right)) or (right.isupper() and _is_small(left)):
-            marked_at = choice.end(1 if left.isupper() else 2)
-            parts.append(text[marked_to:marked_at])
-            marked_to = marked_at
-    return INVISIBLE.join([*parts, text[marked_to:]])
+        if any(_is_small(choice) for choice in _CHOICE.findall(choices[0])):
+            parts += [text[done : choices.start()], _CHOICE.sub(_with_mark, choices[0])]
+            done = choices.end()
+    return "".join([*parts, text[done:]])
+
+
+def _with_mark(choice: re.Match[str]) -> str:
+    return choice[0] + INVISIBLE if choice[0].isupper() else choice[0]
 
 
 def _is_small(word: str) -> bool:
     """Whether a word is in small letters after its first letter."""
-    return (word[1:].strip() or word).islower()
+    return (word[1:] or word).islower()
 
 
 def _are_empty(texts: pa.LargeStringArray) -> Bool:
@@ -408,8 +411,9 @@ def prepare(
 
 
 def visible_lengths(texts: pa.LargeStringArray, *, is_collapsed: bool = False) -> pa.Int64Array:
-    """Count the characters of each text that are no white space; ``is_collapsed``: there is none but spaces."""
-    return integers(count_visible(*text_buffers(texts if is_collapsed else _WHITE_SPACE.apply(texts))))
+    """Count the characters of each text but white space and marks; ``is_collapsed``: there is none but spaces."""
+    collapsed = texts if is_collapsed else _WHITE_SPACE.apply(texts)
+    return pc.subtract(integers(count_visible(*text_buffers(collapsed))), pc.count_substring(collapsed, INVISIBLE))
 
 
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:

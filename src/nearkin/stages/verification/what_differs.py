@@ -13,7 +13,7 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
-from nearkin.stages.number_words import ANSWERS, EVERY_DATE_WORD, NUMBER_WORDS, SIGNS, UNITS, Signs
+from nearkin.stages.number_words import ANSWERS, EVERY_DATE_WORD, MONEY_WORDS, NUMBER_WORDS, SIGNS, Signs
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, FIELDS, OTHER = map(
@@ -30,7 +30,7 @@ _BLOCK_PAIRS = 1 << 18
 @cache
 def also_numbers() -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
     """Return the months, weekdays and numbers, and the ticks, in lower case and with a capital."""
-    lists = (EVERY_DATE_WORD.union(NUMBER_WORDS, UNITS.values()), ANSWERS)
+    lists = (EVERY_DATE_WORD | NUMBER_WORDS | MONEY_WORDS, ANSWERS)
     words, ticks = (sorted({form.encode() for word in words for form in (word, word.capitalize())}) for words in lists)
     return tuple(words), tuple(ticks)
 
