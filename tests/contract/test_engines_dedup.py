@@ -215,7 +215,6 @@ def small(monkeypatch):
     monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
     monkeypatch.setattr(keying, "MEETING_BYTES", 4_000)
     monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
-    monkeypatch.setattr(verifying, "MAX_TOGETHER", 4)
 
 
 SOAKED = {

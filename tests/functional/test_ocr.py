@@ -11,7 +11,7 @@ import pytest
 import nearkin
 from functional.conftest import nearkin_done, nearkin_here
 from generator import office_files as make
-from nearkin.errors import ParameterError
+from nearkin.errors import MissingExtraError
 from nearkin.stages.documents.rules import FOLDERS
 from page_images import needs_english, png, scan
 
@@ -73,12 +73,10 @@ def test_without_language_data_nothing_begins(case, tmp_path):
     out = tmp_path / "out"
     for command in (("dedup", case, "--out", out), ("add", out, case)):
         told = nearkin_here(*command, "--ocr", "xaa")
-        assert told.code == 2
+        assert told.code == 6
         said = flat(told.err)
-        assert (
-            f"--ocr: needs the language data of tesseract: xaa.traineddata not found in {', '.join(FOLDERS)}." in said
-        )
+        assert f"ocr needs the language data of tesseract: xaa.traineddata not found in {', '.join(FOLDERS)}." in said
         assert "apt-get install tesseract-ocr-xaa" in said
         assert not out.exists()
-    with pytest.raises(ParameterError, match="ocr: needs the language data"):
+    with pytest.raises(MissingExtraError, match="ocr needs the language data"):
         nearkin.dedup(case, ocr="xaa")

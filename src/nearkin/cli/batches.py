@@ -53,8 +53,8 @@ Examples:
 """
 PRIVILEGE_LOG_HELP = """
 List the privileged documents: date, from, to, cc, subject, privilege, the disputed second value, reason, id and Bates \
-number (the tag bates). An attachment has the headers of its mail. --out writes the list to a .csv, .tsv, .jsonl, \
-.parquet or .docx (Word) file.
+number. An attachment has the headers of its mail. --out writes the list to a .csv, .tsv, .jsonl, .parquet or .docx \
+(Word) file.
 
 Example:
 
@@ -172,6 +172,7 @@ class PrivilegeLogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     reason: Same[str | None] = wanted(
         metavar="FIELD", help="Field with the reason. [default: the first text field of the coding panel]"
     )
+    bates: Same[str | None] = wanted(metavar="FIELD", help="Field with the Bates number. [default: bates]")
     limit: Same[int] = limited(20)
 
 
@@ -184,7 +185,7 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
         made.check_privilege_log(job.out)
         check_free(job.out, overwrite=job.overwrite)
     with opened(job, has_list=False) as collection:
-        full_table = made.privilege_log(collection, job.tag, job.reason)
+        full_table = made.privilege_log(collection, job.tag, job.reason, job.bates)
     if job.out is not None:
         made.write_privilege_log(full_table, job.out, checked_by(None))
         say_written(job, len(full_table), "document", job.out)

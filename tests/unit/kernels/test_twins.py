@@ -97,6 +97,11 @@ def test_lines(values):
     agreed(lines.join_broken_words, data, offsets)
 
 
+def test_lines_of_long_words():
+    """Without white space: the regular expressions of the plain loops must not try every start."""
+    agreed(lines.line_flags, *buffers(["漢" * 30_000, "a" * 100_000, "a/" * 30_000, "A /" * 30_000]))
+
+
 @given(texts, st.sampled_from(sorted(UNITS)), st.integers(1, 6))
 def test_shingle_sets(values, unit, length):
     data, offsets = buffers(values)

@@ -365,8 +365,7 @@ def language_data(languages: str) -> LanguageData:
             return data
     files = ", ".join(f"{name}.traineddata" for name in names)
     packages = " ".join(f"tesseract-ocr-{name.lower().replace('_', '-')}" for name in names)
-    raise ParameterError(
-        f"needs the language data of tesseract: {files} not found in {', '.join(FOLDERS)}. Put the files into one of "
-        f"these folders; on Debian and Ubuntu: apt-get install {packages}.",
-        parameter="ocr",
+    raise MissingExtraError(
+        f"ocr needs the language data of tesseract: {files} not found in {', '.join(FOLDERS)}. Put the files into "
+        f"one of these folders; on Debian and Ubuntu: apt-get install {packages}."
     )

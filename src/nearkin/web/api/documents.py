@@ -286,7 +286,7 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 def get_comparison(service: ReviewService, _: Visitor, body: CompareAsked, __: object) -> LongWork[ComparedDocuments]:
     """Compare two documents word by word."""
-    given: dict[str, Any] = {"version_a": body.version_a, "version_b": body.version_b}
+    given: dict[str, int | None] = {"version_a": body.version_a, "version_b": body.version_b}
     work = partial(compare, a=body.a, b=body.b, **given, context_lines=body.context_lines, ignore=body.ignore)
     page = address("/compare", a=body.a, b=body.b, ignore=body.ignore or None, **given)
     sides = (body.a, body.version_a), (body.b, body.version_b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,6 +15,7 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.kernels.buffers import integers, large_strings, text_buffers
+from nearkin.kernels.hashing import spread
 from nearkin.kernels.linking import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Candidates, Matches, ShingleSets
@@ -34,8 +35,8 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.outcome import differences_of
 
-MAX_TOGETHER = 1 << 12
-"""Texts of a component that one partition verifies; pairs of larger ones are verified where their left text lies."""
+_PARTS_OF_A_PARTITION = 8
+"""A component with more texts than this part of a partition is verified where its left texts lie."""
 _BYTES_A_BLOCK = 1 << 18  # Java handles larger blocks separately, which is slower
 
 
@@ -51,7 +52,10 @@ def verify_all(stages: Stages, pairs: Blocks, partitions: Partitions, options: D
         ),
     )
     (n_pairs,) = CANDIDATES.joined(screened.of(CANDIDATES.stream).collected())
-    candidates = Candidates(*PAIRS.joined(screened.of(PAIRS.stream).collected()))
+
+    def candidates() -> Candidates:
+        return Candidates(*PAIRS.joined(screened.of(PAIRS.stream).collected()))
+
     return _verified(stages, "matches", partitions, options, candidates), int(n_pairs.sum())
 
 
@@ -62,7 +66,8 @@ def compare_inside(
     parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32)), *((pair.left, pair.right) for pair in pairs)]
     compared = Candidates(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     if len(compared):
-        yield replace(_verified(stages, "inside", partitions, options, compared, keeps_all=True), differs=None)
+        matches = _verified(stages, "inside", partitions, options, lambda: compared, keeps_all=True)
+        yield replace(matches, differs=None)
 
 
 def _verified(
@@ -70,28 +75,29 @@ def _verified(
     name: str,
     partitions: Partitions,
     options: DedupOptions,
-    pairs: Candidates,
+    pairs: Callable[[], Candidates],
     *,
     keeps_all: bool = False,
 ) -> Matches:
     """Verify pairs of a component in one partition, so that a text is sent and read once for all of its pairs."""
     folder, n = partitions.work / f"{name} to verify", max(len(partitions), 1)
-    _write_pairs(folder, partitions, pairs)
     sending, verifying = (
         partial(send_texts, partitions, folder),
         partial(verify_pairs, partitions, options, folder, keeps_all=keeps_all),
     )
-    verified = stages.kept(name, lambda: stages.parts(len(partitions), sending).shuffled(n, verifying))
-    matches = Matches(*MATCHES.joined(verified.collected()))
+
+    def make() -> Blocks:
+        _write_pairs(folder, partitions, pairs())
+        return stages.parts(len(partitions), sending).shuffled(n, verifying)
+
+    matches = Matches(*MATCHES.joined(stages.kept(name, make).collected()))
     return matches.where(np.lexsort((matches.right, matches.left)))
 
 
 def _write_pairs(folder: Path, partitions: Partitions, pairs: Candidates) -> None:
     """Write for each partition the pairs that it verifies, and the texts that it sends for them to others."""
     folder.mkdir(exist_ok=True)
-    component = components(pairs.left, pairs.right, int(partitions.first_node[-1]))
-    is_small = np.bincount(component, minlength=len(component))[component] <= MAX_TOGETHER
-    at = partitions.at(np.where(is_small, component, np.arange(len(component)))[pairs.left].astype(np.uint32))
+    at = partitions.at(_hosts(pairs, partitions))
     by_partition = np.argsort(at, kind="stable")
     left, right, at = pairs.left[by_partition], pairs.right[by_partition], at[by_partition]
     needed = np.concatenate([at, at]).astype(np.uint64) << np.uint64(32) | np.concatenate([left, right])
@@ -105,6 +111,22 @@ def _write_pairs(folder: Path, partitions: Partitions, pairs: Candidates) -> Non
         here, out = (slice(*np.searchsorted(of, [partition, partition + 1]).tolist()) for of in (at, home))
         columns: Arrays = {"left": left[here], "right": right[here], "sent": nodes[out], "reply_to": reply_to[out]}
         save_arrays(_place(folder, partition), columns)
+
+
+def _hosts(pairs: Candidates, partitions: Partitions) -> U32:
+    """Return for each pair the text to whose partition it goes: any one of its component, or its left text.
+
+    Each text of a component is as likely to be taken, so that no partition gets more than its share.
+    """
+    n_texts = int(partitions.first_node[-1])
+    component = components(pairs.left, pairs.right, n_texts)
+    nodes = np.unique(np.concatenate([pairs.left, pairs.right]))
+    drawn = nodes[np.argsort(spread(nodes.astype(np.uint64)))]
+    host = np.arange(n_texts, dtype=np.uint32)
+    host[component[drawn]] = drawn
+    n_at_most = n_texts // max(_PARTS_OF_A_PARTITION * len(partitions), 1)
+    is_large = np.bincount(component[nodes], minlength=n_texts) > n_at_most
+    return np.where(is_large[component[pairs.left]], pairs.left, host[component[pairs.left]])
 
 
 def _place(folder: Path, partition: int) -> Path:
