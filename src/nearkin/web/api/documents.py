@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -286,9 +286,12 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 def get_comparison(service: ReviewService, _: Visitor, body: CompareAsked, __: object) -> LongWork[ComparedDocuments]:
     """Compare two documents word by word."""
-    given: dict[str, int | None] = {"version_a": body.version_a, "version_b": body.version_b}
-    work = partial(compare, a=body.a, b=body.b, **given, context_lines=body.context_lines, ignore=body.ignore)
-    page = address("/compare", a=body.a, b=body.b, ignore=body.ignore or None, **given)
+    versions = {"version_a": body.version_a, "version_b": body.version_b}
+    work = partial(
+        compare, a=body.a, b=body.b, version_a=body.version_a, version_b=body.version_b,
+        context_lines=body.context_lines, ignore=body.ignore,
+    )  # fmt: skip
+    page = address("/compare", a=body.a, b=body.b, ignore=body.ignore or None, **versions)
     sides = (body.a, body.version_a), (body.b, body.version_b)
     sizes = [service.collection.document(doc_id, version=version).n_characters for doc_id, version in sides]
     return LongWork(work, sum(sizes), lambda compared: {**compared.to_dict(), "page": page})
