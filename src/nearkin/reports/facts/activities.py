@@ -107,7 +107,7 @@ def setting_words(setting: log.SettingChange) -> str:
 
     Examples
     --------
-    >>> setting_words(SettingChange("tag", "a", "responsive", None, "yes"))
+    >>> setting_words(log.SettingChange("tag", "a", "responsive", None, "yes"))
     'tag responsive=yes'
     """
     if setting.kind == log.TAG:
