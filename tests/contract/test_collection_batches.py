@@ -213,6 +213,34 @@ def test_a_call_that_agrees_is_logged_and_nobody_else_takes_it_back(matter: Coll
     assert (authors(), matter.details("d00").tags["privileged"]) == ([("ada", "ben")], "no")
 
 
+def test_what_an_undo_makes_the_first_value_belongs_to_the_person_whose_second_value_it_ends(
+    matter: Collection,
+) -> None:
+    store, ada, ben = matter.opened.store, *(ChangeRequest(by=name, may_resolve=False) for name in ("ada", "ben"))
+
+    def call(by: ChangeRequest, value: str) -> int:
+        return code(store, ["d00", "d01"], {"responsive": [value], "privileged": ["no"]}, options=by).number or 0
+
+    undo(store, call(ada, "yes"), ada)
+    again = call(ada, "yes")  # ada herself had set the values of ben before
+    for by in (ben, EVA):
+        call(by, "yes")
+    keys = [(doc_id, field) for doc_id in ("d00", "d01") for field in ("responsive", "privileged")]
+    undone = undo(store, again, ada)
+    rows = [(one.kind, one.subject, one.other, one.now) for one in undone.changes]
+    expected = {
+        key: [("tag", *key, value), ("second", key[0], f"{key[1]}=ben", None)]
+        for key, value in zip(keys, ("yes", "no", "yes", "no"), strict=True)
+    }
+    pairs = [rows[i : i + 2] for i in range(0, len(rows), 2)]  # a second value is ended right after its tag
+    assert sorted(pairs) == sorted(expected.values())
+    call(ada, "no")
+    with store.reading() as connection:
+        firsts = [two.first and (two.first.value, two.first.by) for two in two_values(connection)]
+    assert firsts == [("yes", "ben")] * 2
+    assert values(matter) == [(doc_id, "responsive", "yes", "no", "ada") for doc_id in ("d00", "d01")]
+
+
 def test_a_bare_tag_that_two_people_set_is_no_value_that_was_taken_away(matter: Collection) -> None:
     store, ben = matter.opened.store, ChangeRequest(by="ben", may_resolve=False)
     first = set_tag(store, ["d00"], "hot", "", ben)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
 
 from nearkin.collection.decisions import log
 from nearkin.errors import ParameterError, RefusedError
@@ -87,30 +87,24 @@ def _is_of_field(other: Any, field: Any) -> ColumnElement[bool]:
 def _settings(condition: ColumnElement[bool]) -> Select[Any]:
     """Return a query for values with their authors: a value that an undo restored belongs to who had set it."""
     earlier, its_activity, author = schema.changes.alias(), schema.activity.alias(), schema.activity.alias()
-    ended = schema.changes.alias()
-    is_of_kind = and_(earlier.c.kind == _changes.kind, earlier.c.other == _changes.other)
-    is_ended = [ended.c[name] == earlier.c[name] for name in ("kind", "subject", "other")]
-    is_next = (ended.c.activity == _changes.activity) & (ended.c.number == _changes.number + 1)  # as `undoing` has them
+    ended = schema.changes.alias()  # the second value that an undo made the first one, in the next row: see `undoing`
+    is_ended = and_(
+        *(ended.c.activity == _changes.activity, ended.c.number == _changes.number + 1, _acts.kind == "undo"),
+        *(_changes.kind == log.TAG, ended.c.kind == log.SECOND, ended.c.subject == _changes.subject),
+        *(_is_of_field(ended.c.other, _changes.other), ended.c.now.is_(None)),
+    )
     is_source = and_(
         *(earlier.c[name] == _changes[name] for name in ("subject", "now")),
+        *(earlier.c[name] == func.coalesce(ended.c[name], _changes[name]) for name in ("kind", "other")),
+        earlier.c.activity < func.coalesce(ended.c.activity, _acts.undoes),
         its_activity.c.kind != "undo",
-        or_(
-            and_(is_of_kind, earlier.c.activity < _acts.undoes),
-            # a second value that became the first one was set after what was undone, and ended by the undo
-            and_(
-                earlier.c.kind == log.SECOND,
-                _is_of_field(earlier.c.other, _changes.other),
-                exists().where(is_next, *is_ended).correlate(earlier, schema.changes),
-            ),
-        ),
     )
-    of_kind, of_other = func.max(case((is_of_kind, earlier.c.activity))), func.max(earlier.c.activity)
-    source = select(func.coalesce(of_kind, of_other)).where(its_activity.c.number == earlier.c.activity, is_source)
-    of_undo = source.correlate(schema.changes, schema.activity).scalar_subquery()
+    source = select(func.max(earlier.c.activity)).where(its_activity.c.number == earlier.c.activity, is_source)
+    of_undo = source.correlate(schema.changes, schema.activity, ended).scalar_subquery()
     set_in = case((_acts.kind == "undo", func.coalesce(of_undo, _acts.number)), else_=_acts.number)
     columns = _changes.subject, _changes.other, _changes.now, author.c.done_by, author.c.done_at
-    joined = schema.changes.join(schema.activity).join(author, author.c.number == set_in)
-    return select(*columns).select_from(joined).where(condition)
+    joined = schema.changes.join(schema.activity).outerjoin(ended, is_ended)
+    return select(*columns).select_from(joined.join(author, author.c.number == set_in)).where(condition)
 
 
 def judged(
