@@ -319,6 +319,16 @@ def test_a_second_look_needs_no_text_and_never_stores_the_call_itself(matter: Co
     assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "no")  # not blind any more
 
 
+def test_no_for_a_copy_that_nobody_called_privileged_overturns_nothing(matter: Collection) -> None:
+    matter.coding(LAYOUT_WITH_REASON, by="ada")
+    matter.tag(["d00"], "responsive", "yes", by="ben")
+    draw_second_look(matter.opened.store, "ben", 1, 0, ChangeRequest(by="ada"))
+    chosen = {"responsive": ["yes"], "privileged": ["no"]}
+    code_again(matter.opened.store, "d00", chosen, "1", ChangeRequest(by="eva", may_resolve=False))
+    with matter.opened.store.reading() as connection:
+        assert (second_looks(connection)[0].n_coded, second_looks(connection)[0].n_overturned) == (1, 0)
+
+
 def test_batches_change_by_their_own_functions_alone(matter: Collection) -> None:
     store = matter.opened.store
     make_batches(store, IDS[:3], "pass", 3, options=ChangeRequest(by="ada"))

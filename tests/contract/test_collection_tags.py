@@ -83,6 +83,18 @@ def test_a_group_is_tagged(collection) -> None:
     assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "letters 0.2"}
 
 
+def test_a_group_is_not_released(collection) -> None:
+    collection.groups(gamma=GAMMA)
+    collection.tag(field="privileged", value="yes", group=1, gamma=GAMMA)
+    for release in (lambda: collection.tag(field="privileged", value="no", group=1, gamma=GAMMA),
+                    lambda: collection.untag(field="privileged", group=1, gamma=GAMMA)):  # fmt: skip
+        with pytest.raises(ParameterError):
+            release()
+    assert set(tags_of(collection).values()) == {"yes"}
+    with pytest.raises(ParameterError):
+        collection.tag(["d0"], "issue by", "ada")
+
+
 def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection) -> None:
     assert collection.tag(["d0"], "hot", dry_run=True).number is None
     assert collection.log() == []

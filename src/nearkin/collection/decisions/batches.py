@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, and_, literal, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.decisions.coding import CodingLayout, chosen_values, layout_of, looked
+from nearkin.collection.decisions.coding import NOT_PRIVILEGED, CodingLayout, chosen_values, layout_of, looked
 from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.second_values import family_key, judged, set_values
 from nearkin.collection.matching.constraints import Forest
@@ -320,7 +320,12 @@ def code_again(
         texts = {field.name for field in stored if field.kind == "text"}
         values = chosen_values(layout, {field: given for field, given in chosen.items() if field not in texts}, {})
         was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
-        overturned = "; ".join(field for field, value in values.items() if value != was[field])
+        unread = {
+            field for field in values if field.casefold() in layout.sensitive and was[field] is None
+        }  # a copy of one
+        agreed = {field for field, value in values.items() if value == was[field]}
+        agreed |= {field for field in unread if values[field] == NOT_PRIVILEGED}
+        overturned = "; ".join(field for field in values if field not in agreed)
         wanted = {(doc_id, field): value for field, value in values.items()}
         changes, _ = judged(connection, wanted, options, is_blind=True)
         before = looked(connection, number).get(doc_id)

@@ -238,6 +238,13 @@ def code(
         return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=len(wanted) - n_changed)
 
 
+def refuse_releasing(connection: Connection, field: str, value: str | None) -> None:
+    """Refuse to set a sensitive field of a whole group to "no", or to remove it: documents that nobody read have it."""
+    is_released = value is None or value.casefold() == NOT_PRIVILEGED
+    if is_released and field.casefold() in SENSITIVE | layout_of(connection).sensitive:
+        raise ParameterError.of("group", f"documents by their ids, for {field} is sensitive", "a whole group")
+
+
 def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:
     was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in doc_ids])
     return {doc_id: was.get((log.TAG, doc_id, field)) for doc_id in doc_ids}

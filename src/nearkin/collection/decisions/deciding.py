@@ -231,6 +231,9 @@ def tag(
         data["value"] = value
     with options.opened(store) as connection:
         if group is not None:
+            from nearkin.collection.decisions.coding import refuse_releasing
+
+            refuse_releasing(connection, field, value)
             data |= {"group": group, "tolerance": str(tolerance)}
             wanted = members_of(connection, group, str(tolerance))
         else:
@@ -322,8 +325,9 @@ def parsed(text: str) -> tuple[str, str]:
 def checked_field(field: object) -> str:
     """Return the name of a field without surrounding white space."""
     is_field = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
+    is_field = is_field and not str(field).strip().endswith((" by", " at"))  # columns of tables beside the value
     if not isinstance(field, str) or not is_field or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
-        rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without ="
+        rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without =, not ending in by or at"
         raise ParameterError.of("field", rule, field)
     return field.strip()
 

@@ -35,8 +35,8 @@ def with_coding(connection: Connection, table: pa.Table, names: Sequence[str] | 
     names
         What `coded_columns` returned. Each gives the columns ``NAME``, ``NAME by`` and ``NAME at`` (UTC, ISO 8601),
         null for documents without it; the value of a bare tag is the name of its field. Second values are only those
-        that differ, joined if they are of several people; "none" was taken away. In a table with two documents in each
-        row, the names begin with "a " and "b ".
+        that differ, joined by " | " if they are of several people; "none" was taken away. In a table with two documents
+        in each row, the names begin with "a " and "b ".
     """
     names = coded_columns(connection) if names is None else names
     for column, begins in ({"doc_id": ""} | _OF_TWO).items():
@@ -56,7 +56,8 @@ def _added(
             coded[doc_id, _NAMES[kind] + field] = value or field, *acted
         for two in two_values(connection, of=block):
             key, second = (two.doc_id, _SECOND + two.field), (two.second.value or "none", two.second.by, two.second.at)
-            coded[key] = tuple("; ".join(each) for each in zip(*(coded[key], second))) if key in coded else second
+            earlier = coded.get(key, ())
+            coded[key] = tuple(map(" | ".join, zip(earlier, second, strict=True))) if earlier else second
     for name in names:
         rows = [coded.get((doc_id, name), (None, None, None)) for doc_id in doc_ids]
         for end, values in zip(_ENDS, zip(*rows, strict=True) if rows else [()] * 3, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -235,9 +235,13 @@ _MAX_ROWS, _MAX_IDS = 35, 500
 
 
 class ConflictsQuery(GroupingQuery, kw_only=True):
-    """Field of the tags that may contradict one another; by default the field with the most documents."""
+    """Field of the tags that may contradict one another; by default the field with the most documents.
+
+    Of fields with two values, those after the first ``skip`` are shown.
+    """
 
     field: str | None = None
+    skip: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +288,8 @@ def conflicts(service: ReviewService, query: ConflictsQuery) -> ScreenAnswer:
     )
     with service.collection.opened.store.reading() as connection:
         is_sensitive = field.casefold() in SENSITIVE | layout_of(connection).sensitive
-        two, families = two_values(connection, _MAX_FOUND), families_that_differ(connection, field, _MAX_FAMILIES)
+        two, families = two_values(connection), families_that_differ(connection, field, _MAX_FAMILIES)
+    two.sort(key=lambda two_values_of: two_values_of.field != field)
     shown = replace(listed, conflicts=listed.conflicts[:_MAX_ROWS])
     values = {
         "field": field,
