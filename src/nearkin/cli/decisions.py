@@ -148,7 +148,7 @@ class UntagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
 
 def tag(job: TagCommand) -> None:
     """Set a tag."""
-    from nearkin.collection.decisions.deciding import parsed
+    from nearkin.collection.decisions.fields import parsed
 
     if job.value is not None and job.from_file is not None:
         if "=" in job.tag:

@@ -9,7 +9,8 @@ from datetime import date
 
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.deciding import checked_field, tags_as_labels
+from nearkin.collection.decisions.deciding import tags_as_labels
+from nearkin.collection.decisions.fields import checked_field
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError

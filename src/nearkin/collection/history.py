@@ -13,7 +13,8 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.dates import DATE_TAG, iso_date
-from nearkin.collection.decisions.deciding import checked_field, members_of
+from nearkin.collection.decisions.deciding import members_of
+from nearkin.collection.decisions.fields import checked_field
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, and_, literal, select
 
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.coding import NOT_PRIVILEGED, CodingLayout, chosen_values, layout_of, looked
-from nearkin.collection.decisions.deciding import checked_field
+from nearkin.collection.decisions.fields import checked_field
 from nearkin.collection.decisions.second_values import family_key, judged, set_values
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.results import columns, table_of

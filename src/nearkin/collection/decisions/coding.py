@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, checked_value
+from nearkin.collection.decisions.fields import BETWEEN_VALUES, checked_field, checked_value
 from nearkin.collection.decisions.second_values import judged
 from nearkin.collection.stored.documents import checked_ids, current_ids, refuse_unknown
 from nearkin.errors import ParameterError

@@ -12,7 +12,9 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
+from nearkin.collection.decisions.coding import refuse_releasing
 from nearkin.collection.decisions.contradictions import refuse_contradicting
+from nearkin.collection.decisions.fields import checked_field, checked_value
 from nearkin.collection.decisions.principals import chosen_principals
 from nearkin.collection.decisions.second_values import judged, refuse_held, undoing
 from nearkin.collection.results import columns
@@ -21,7 +23,7 @@ from nearkin.collection.stored.group_state import NO_GROUP, GroupState, no_group
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, is_name, is_storable
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.store import Store
 from nearkin.tabular import AnswerRecord
 
@@ -163,10 +165,6 @@ def _undos(connection: Connection) -> dict[int, int]:
     return dict(connection.execute(query).all())
 
 
-BETWEEN_VALUES = "; "
-"""Between the values of a tag that has several."""
-MAX_OF_A_VALUE = 1_000
-_MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
 TAGS_SCHEMA = pa.schema(columns("doc_id field value activity at by", nullable=False))
 """Columns of tags: an empty value is a bare tag; ``activity`` set it, ``at`` a time in UTC."""
@@ -231,8 +229,6 @@ def tag(
         data["value"] = value
     with options.opened(store) as connection:
         if group is not None:
-            from nearkin.collection.decisions.coding import refuse_releasing
-
             refuse_releasing(connection, field, value)
             data |= {"group": group, "tolerance": str(tolerance)}
             wanted = members_of(connection, group, str(tolerance))
@@ -304,46 +300,6 @@ def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[st
         for doc_id, field, value, _ in log.current_tags(connection, schema.tags.c.doc_id.in_(block)):
             by_doc_id.setdefault(doc_id, {})[field] = value
     return by_doc_id
-
-
-def parsed(text: str) -> tuple[str, str]:
-    """Split ``FIELD=VALUE``; a bare tag has no value.
-
-    Examples
-    --------
-    >>> parsed("responsive=yes"), parsed("privileged")
-    (('responsive', 'yes'), ('privileged', ''))
-    """
-    field, equals, value = text.partition("=")
-    if not field.strip():
-        raise ParameterError(f"{text!r} names no tag. Write FIELD or FIELD=VALUE.")
-    if equals and not value.strip():
-        raise ParameterError(f"The tag {text!r} has no value after =. Write {field!r} for a bare tag.")
-    return checked_field(field), checked_value(value)
-
-
-def checked_field(field: object) -> str:
-    """Return the name of a field without surrounding white space."""
-    is_field = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
-    is_field = is_field and not str(field).strip().endswith((" by", " at"))  # columns of tables beside the value
-    if not isinstance(field, str) or not is_field or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
-        rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without =, not ending in by or at"
-        raise ParameterError.of("field", rule, field)
-    return field.strip()
-
-
-def checked_value(value: object) -> str:
-    """Return the value of a tag without surrounding white space.
-
-    Raises
-    ------
-    ParameterError
-    """
-    is_text = isinstance(value, str) and is_name(value.strip()) and len(value) <= MAX_OF_A_VALUE
-    if not isinstance(value, str) or not is_text or (value and not value.strip()):
-        rule = f"a str of at most {MAX_OF_A_VALUE:,} characters in one line, not blank; empty for a bare tag"
-        raise ParameterError.of("value", rule, value)
-    return value.strip()
 
 
 def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case
 
 from nearkin.arguments import checking_methods
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
-from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, parsed
+from nearkin.collection.decisions.fields import BETWEEN_VALUES, checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents

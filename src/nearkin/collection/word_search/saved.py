@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions import log
-from nearkin.collection.decisions.deciding import BETWEEN_VALUES
+from nearkin.collection.decisions.fields import BETWEEN_VALUES
 from nearkin.collection.stored.documents import with_documents
 from nearkin.collection.stored.word_tables import Combination
 from nearkin.collection.word_search.query import header, parse

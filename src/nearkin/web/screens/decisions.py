@@ -17,7 +17,8 @@ from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.conflicts.by_group import conflicts as find_conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
-from nearkin.collection.decisions.deciding import members_of, parsed, tag, undo
+from nearkin.collection.decisions.deciding import members_of, tag, undo
+from nearkin.collection.decisions.fields import parsed
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of, batch_names
 from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.deciding import MAX_OF_A_VALUE, tags_as_labels
+from nearkin.collection.decisions.deciding import tags_as_labels
+from nearkin.collection.decisions.fields import MAX_OF_A_VALUE
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.nouns import counted, one_of

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, select
 from nearkin.collection.collection import Collection
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.coding import NOT_PRIVILEGED, SENSITIVE, layout_of
-from nearkin.collection.decisions.deciding import BETWEEN_VALUES, parsed, tags_of
+from nearkin.collection.decisions.deciding import tags_of
+from nearkin.collection.decisions.fields import BETWEEN_VALUES, parsed
 from nearkin.collection.decisions.second_values import family_key, two_values
 from nearkin.collection.stored.origins import headers_of, origins_of
 from nearkin.errors import ParameterError
