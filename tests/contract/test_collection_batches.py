@@ -178,14 +178,15 @@ def test_a_call_that_agrees_is_logged_and_nobody_else_takes_it_back(matter: Coll
 
     first = call("ben", "no").number or 0
     agreed = call("eva", "no")
-    assert agreed.changes == (
+    assert (agreed.changes, agreed.n_changed) == ((), 0)
+    assert agreed.agreements == (
         SettingChange("second", "d00", "responsive=eva", None, "yes"),
         SettingChange("second", "d00", "privileged=eva", None, "no"),
     )
     assert (agreed.n_unchanged, values(matter)) == (1, [])
     logged = matter.log(of="d00")[-1]
     assert (logged.by, logged.data, logged.changes) == (
-        "eva", {"values": {"responsive": "yes", "privileged": "no"}}, agreed.changes,
+        "eva", {"values": {"responsive": "yes", "privileged": "no"}}, agreed.agreements,
     )  # fmt: skip
     assert [call(name, "no").number for name in ("ben", "eva")] == [None, None]  # once is enough
     call("kim", "no")

@@ -104,6 +104,20 @@ def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection
     assert len(collection.log()) == 1
 
 
+def test_agreements_are_logged_and_no_limit_counts_them(collection) -> None:
+    documents = ["d0", "d1", "d2"]
+    collection.tag(documents[:2], "hot", "yes", by="ada")
+    tried = collection.tag(documents, "hot", "yes", by="bo", max_changes=0)
+    assert (tried.n_changed, tried.n_unchanged, tried.is_dry_run, len(collection.log())) == (1, 2, True, 1)
+    told = collection.tag(documents[:2], "hot", "yes", by="bo", max_changes=0)
+    assert (told.n_changed, told.n_unchanged, told.is_dry_run, told.number) == (0, 2, False, 2)
+    assert [(one.kind, one.subject, one.other, one.now) for one in collection.log()[-1].changes] == [
+        ("second", "d0", "hot=bo", "yes"), ("second", "d1", "hot=bo", "yes"),
+    ]  # fmt: skip
+    told = collection.tag(documents[:2], "hot", "yes", by="bo", max_changes=0)
+    assert (told.n_changed, told.n_unchanged, told.number) == (0, 2, None)
+
+
 @refused_before_any_database
 @pytest.mark.parametrize(
     ("field", "value", "by"),

@@ -34,6 +34,16 @@ def test_no_value_is_proposed_for_a_sensitive_field(visit: Visit) -> None:
         assert ('action="/tags"' in visit.get("/conflicts", field=field).text) == (proposed is not None)
 
 
+def test_a_preview_of_agreements_alone_shows_no_change_and_they_are_logged(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.tag(["lease"], "responsive", "yes", by="bo")
+    preview = visit.post("/tags", id="lease", tag="responsive=yes", is_previewed="1", back="/conflicts")
+    assert ('name="expected" value="0"' in preview.text, "<td>" in preview.text) == (True, False)
+    done = visit.post("/tags", id="lease", tag="responsive=yes", expected=0, back="/conflicts")
+    assert done.headers["location"] == "/conflicts?done=2"
+    assert [change.kind for change in collection.log()[-1].changes] == ["second"]
+
+
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
     assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
     assert visit.send("GET", "/conflicts.csv").status_code == 400

@@ -327,13 +327,16 @@ def code_again(
         agreed |= {field for field in unread if values[field] == NOT_PRIVILEGED}
         overturned = "; ".join(field for field in values if field not in agreed)
         wanted = {(doc_id, field): value for field, value in values.items()}
-        changes, _ = judged(connection, wanted, options, is_blind=True)
+        changes, agreements = judged(connection, wanted, options, is_blind=True)
         before = looked(connection, number).get(doc_id)
         if before != overturned:
             changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))
         given = {field: value for field, value in values.items() if value is not None}
         data: Mapping[str, Any] = {"values": given, "second_look": int(number)}
-        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=int(not changes))
+        n_unchanged = int(not changes)
+        return log.made(
+            connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged, agreements=agreements
+        )
 
 
 def second_looks(connection: Connection) -> list[SecondLook]:

@@ -232,10 +232,13 @@ def code(
                 if now is not None and now.casefold() == NOT_PRIVILEGED:
                     left, others = left | others, set()
             given |= {(doc_id, field): now for doc_id in wanted if doc_id in others or doc_id not in alike}
-        changes, n_changed = judged(connection, given, options)
+        changes, agreements = judged(connection, given, options)
         data: dict[str, object] = {"values": {field: value for field, value in values.items() if value is not None}}
         data |= {"n_left": len(left)} if left else {}
-        return log.made(connection, log.CODE, changes, options, data=data, n_unchanged=len(wanted) - n_changed)
+        n_unchanged = len(wanted) - len({change.subject for change in changes})
+        return log.made(
+            connection, log.CODE, changes, options, data=data, n_unchanged=n_unchanged, agreements=agreements
+        )
 
 
 def refuse_releasing(connection: Connection, field: str, value: str | None) -> None:

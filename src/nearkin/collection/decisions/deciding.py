@@ -265,8 +265,9 @@ def _set(
 ) -> log.ActivityResult:
     field = str(data["field"])
     wanted = {(doc_id, field): value for doc_id, value in values.items()}
-    changes, n_changed = judged(connection, wanted, options, chooses=True)
-    return log.made(connection, kind, changes, options, data=data, n_unchanged=len(values) - n_changed)
+    changes, agreements = judged(connection, wanted, options, chooses=True)
+    n_unchanged = len(values) - len({change.subject for change in changes})
+    return log.made(connection, kind, changes, options, data=data, n_unchanged=n_unchanged, agreements=agreements)
 
 
 def tags(store: Store) -> Tags:

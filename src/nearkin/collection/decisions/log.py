@@ -287,9 +287,12 @@ class ActivityResult(AnswerRecord):
     ----------
     n_unchanged
         Number of named documents that already had the value, also if the log has a new call of it.
+    agreements
+        What the log has besides the changes: calls of a value that another person set, which change no value.
     """
 
     computed = ("n_changed",)
+    hidden = ("agreements",)
 
     number: int | None
     kind: str
@@ -297,6 +300,7 @@ class ActivityResult(AnswerRecord):
     n_unchanged: int = 0
     is_dry_run: bool = False
     data: Mapping[str, object] = field(default_factory=dict)
+    agreements: tuple[SettingChange, ...] = ()
 
     @property
     def n_changed(self) -> int:
@@ -318,11 +322,12 @@ def made(
     data: Mapping[str, object] | None = None,
     n_unchanged: int = 0,
     undoes: int | None = None,
+    agreements: Sequence[SettingChange] = (),
 ) -> ActivityResult:
-    """Store an activity unless it is a dry run or changes nothing, and return it."""
+    """Store an activity, with agreements that no limit counts, unless it is a dry run or has neither; return it."""
     is_made, number, data = options.stores(changes), None, {} if data is None else data
-    if changes and is_made:
-        number = record(connection, kind, changes, by=options.by, data=data, undoes=undoes)
+    if is_made and (logged := [*changes, *agreements]):
+        number = record(connection, kind, logged, by=options.by, data=data, undoes=undoes)
     return ActivityResult(
         number=number,
         kind=kind,
@@ -330,6 +335,7 @@ def made(
         n_unchanged=n_unchanged,
         is_dry_run=not is_made,
         data=data,
+        agreements=tuple(agreements),
     )
 
 

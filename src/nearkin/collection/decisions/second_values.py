@@ -114,8 +114,8 @@ def judged(
     *,
     is_blind: bool = False,
     chooses: bool = False,
-) -> tuple[list[log.SettingChange], int]:
-    """Return the changes that the calls of a person make, and the number of documents in which they are no agreement.
+) -> tuple[list[log.SettingChange], list[log.SettingChange]]:
+    """Return the changes that the calls of a person make, and those that only agree with what counts already.
 
     The value of another person is replaced only with the right to; otherwise the call is kept beside it, also if it is
     the same, so that neither of both can take back what the other one called.
@@ -162,7 +162,7 @@ def judged(
     replaced = sorted({change.subject for change in changes})
     names = {name for change in changes for name in (change.other, change.other.partition("=")[0])}
     log.refuse_later(connection, options.seen, log.VALUES, replaced, sorted(names))
-    return [*changes, *agreements], len(replaced)
+    return changes, agreements
 
 
 def refuse_held(connection: Connection, doc_ids: Sequence[str], by: str) -> None:

@@ -24,11 +24,11 @@ def result_facts(result: log.ActivityResult, n_shown: int, *, is_asked_dry: bool
     """Describe the changes made, or that would be, and how to undo them; ``is_asked_dry``: a dry run was requested."""
     if result.is_dry_run:
         yield from not_shown(len(result.changes) - n_shown, "raise --limit")
-    if not result.changes:
+    if not result.changes and result.number is None:
         yield Fact("nothing to change", note="the collection has these values")
         return
     label = "would change" if result.is_dry_run else f"activity {result.number}"
-    yield Fact(label, in_words(result.kind, result.data, result.changes))
+    yield Fact(label, in_words(result.kind, result.data, result.changes or result.agreements))
     if result.is_dry_run:
         yield from [_DRY_RUN] * is_asked_dry
         return

@@ -282,7 +282,7 @@ def _preview(layout: CodingLayout, body: CodeForm, result: ActivityResult) -> Sc
         "found": result,
         "body": body,
         "fields": fields,
-        "what": in_words(result.kind, result.data, result.changes),
+        "what": in_words(result.kind, result.data, result.changes or result.agreements),
         "is_other": body.expected is not None,
         "sensitive": sorted(layout.sensitive),
     }

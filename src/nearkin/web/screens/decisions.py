@@ -87,7 +87,7 @@ def _preview(result: ActivityResult, body: TagForm) -> ScreenAnswer:
         "found": result,
         "body": body,
         "value": body.tolerance.value,
-        "what": in_words(result.kind, result.data, result.changes),
+        "what": in_words(result.kind, result.data, result.changes or result.agreements),
         "n_shown": _MAX_SHOWN,
         "is_other": body.expected is not None,
     }
