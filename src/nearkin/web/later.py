@@ -1,4 +1,4 @@
-"""What takes longer than a page may: a process computes it, that of the shortest texts first, and pages follow."""
+"""What takes longer than a page may: a process computes it, that of short texts before long ones, and pages follow."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, func, select
@@ -25,7 +27,9 @@ _WAITING_S = 0.15
 _CHARACTERS = 1_000
 """Characters of a text without keys, about."""
 _MAX_KEPT = 64
-"""Results, and works that wait."""
+"""Results, and works that wait, of pages; and as many of single requests."""
+_CHARACTERS_PER_S = 1_000
+"""A work that has waited for a second longer goes before one whose texts are shorter by this."""
 _OF_NO_GROUP = (TAG, "untag", BATCH, CODE, CODING, SEARCH, "note", "group-note")
 Found = TypeVar("Found")
 
@@ -61,9 +65,10 @@ class LongWork(Generic[Found]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
-    n_characters: int
+    rank: float
     work: partial[Any]
     made_from: Hashable
+    is_kept: bool
     future: Future[Any] = field(default_factory=Future)
 
     @property
@@ -123,7 +128,8 @@ class Later:
                 raise CollectionBusyError("The service is ending: it begins no long comparison.")
             if work_of_key is None or (is_other and not work_of_key.future.running()):
                 awaited = work_of_key.future if work_of_key is not None and work_of_key.is_waiting else Future()
-                work_of_key = self._kept[key] = _Waiting(n_characters, work, made_from, awaited)
+                rank = n_characters + _CHARACTERS_PER_S * monotonic()
+                work_of_key = self._kept[key] = _Waiting(rank, work, made_from, is_kept, awaited)
             self._kept.move_to_end(key)
             self._drop_oldest()
             if self._thread is None:
@@ -141,9 +147,10 @@ class Later:
         return future.result()
 
     def _drop_oldest(self) -> None:
-        """Keep the results, and the works that wait, that were asked for last; what is dropped is not begun."""
-        for is_done in (True, False):
-            keys = [key for key, work in self._kept.items() if work.future.done() is is_done]
+        """Keep what was asked for last, single requests apart from pages; what is dropped is not begun."""
+        for is_done, is_kept in product((True, False), repeat=2):
+            works = self._kept.items()
+            keys = [key for key, work in works if (work.future.done(), work.is_kept) == (is_done, is_kept)]
             for key in keys[:-_MAX_KEPT]:
                 if is_done or self._kept[key].future.cancel():
                     del self._kept[key]
@@ -155,7 +162,7 @@ class Later:
                     self._changed.wait()
                 if self._is_over:
                     return
-                work = min(waiting, key=lambda waiting_work: waiting_work.n_characters)
+                work = min(waiting, key=lambda waiting_work: waiting_work.rank)
                 work.future.set_running_or_notify_cancel()
             try:
                 work.future.set_result(self.compute(work.work))
