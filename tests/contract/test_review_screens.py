@@ -87,11 +87,11 @@ def test_a_call_is_not_overwritten_in_silence(visit: Visit) -> None:
     collection.tag(["letter"], "privileged", "yes", by="bo")
     assert visit.post("/tags", **fields | {"seen": _seen(refused.text)}).status_code == 409
 
-    preview = visit.post("/tags", group=1, tag="privileged=no", seen=_seen(visit.get("/group", number=1).text))
+    preview = visit.post("/tags", group=1, tag="responsive=no", seen=_seen(visit.get("/group", number=1).text))
     agreed = re.findall(r'name="(expected|agreed)" value="(\w+)"', preview.text)
-    collection.tag(["lease"], "privileged", "yes", by="bo")
+    collection.tag(["lease"], "responsive", "yes", by="bo")
     collection.decide(principal="lease, signed", by="bo")
-    given = {"group": 1, "tag": "privileged=no", "seen": _seen(preview.text), **dict(agreed)}
+    given = {"group": 1, "tag": "responsive=no", "seen": _seen(preview.text), **dict(agreed)}
     assert visit.post("/tags", **given).status_code == 409
     forms = {
         "/group/principal": {"principal": "lease"},
