@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from nearkin.collection.conflicts import by_group
+from nearkin.collection.decisions.deciding import tag_values
+from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.web import later
 from nearkin.web.screens import decisions
 from places import SomePlace
@@ -42,6 +44,19 @@ def test_a_preview_of_agreements_alone_shows_no_change_and_they_are_logged(visit
     done = visit.post("/tags", id="lease", tag="responsive=yes", expected=0, back="/conflicts")
     assert done.headers["location"] == "/conflicts?done=2"
     assert [change.kind for change in collection.log()[-1].changes] == ["second"]
+
+
+def test_all_fields_with_values_of_two_people_can_be_seen(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_MAX_ROWS", 1)
+    collection, ids = visit.service.collection, ["lease", "lease/copy"]
+    collection.tag(ids, "responsive", "no", by="ada")
+    tag_values(
+        collection.opened.store, dict.fromkeys(ids, "yes"), "responsive", ChangeRequest(by="bo", may_resolve=False)
+    )
+    for skip, shown in enumerate(ids):
+        page = visit.get("/conflicts", field="responsive", skip=skip).text
+        assert [doc_id for doc_id in ids if f'name="id" value="{doc_id}"' in page] == [shown]
+        assert (f"skip={skip + 1}" in page) == (skip == 0)
 
 
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:

@@ -196,7 +196,13 @@ def scan_tiles(
 
 
 def tiled(words: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Arrange some strings word by word, with those of neighbours side by side."""
+    """Arrange some strings word by word, with those of neighbours side by side.
+
+    Returns
+    -------
+    tiles : uint64 array, shape (ceil(n / LANES), n_words filled up, LANES)
+        Padded with zeros.
+    """
     n_words = -(-words.shape[1] // UNIT) * UNIT
     tiles = np.empty((-(-len(rows) // LANES), n_words, LANES), np.uint64)
     loops("hamming", words.nbytes).tile_many(*frozen(words, rows), tiles)

@@ -186,7 +186,13 @@ def principals(
 def components(
     left: NDArray[np.uint32], right: NDArray[np.uint32], n_rows: int, *, work_bytes: int | None = None
 ) -> NDArray[np.uint32]:
-    """Return the lowest row of each row's connected component."""
+    """Return the lowest row of each row's connected component.
+
+    Parameters
+    ----------
+    work_bytes
+        Basis for choosing the loops if few rows have matches: a byte is about a microsecond of the plain loops.
+    """
     least = np.arange(n_rows, dtype=np.uint32)
     kernel = loops("linking", _ROW_BYTES * n_rows if work_bytes is None else work_bytes)
     kernel.unite(*frozen(left, right), least)

@@ -55,7 +55,15 @@ def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int)
 def likelihoods(
     given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, *, n_emitted: int
 ) -> F64:
-    """Return, for each emitted position, the sum of p(emitted word | given word) over the given sentence and NULL."""
+    """Return, for each emitted position, the sum of p(emitted word | given word) over the given sentence and NULL.
+
+    Parameters
+    ----------
+    probabilities : float64 array, shape (n_entries,)
+        p(emitted | given) of each entry of the rows.
+    of_null : float64 array, shape (n_emitted,)
+        p(emitted | NULL).
+    """
     sums = of_null[emitted[0]]
     spread = np.zeros(n_emitted, np.float64)
     own = frozen(*given, *emitted, *rows, probabilities)
@@ -70,6 +78,8 @@ def maximise(
 
     Returns
     -------
+    probabilities, of_null : float64 arrays
+        New probabilities; each row sums to 1.
     expected : float64 array, shape (n_given,)
         Expected number of emitted words that each given word produced.
     """

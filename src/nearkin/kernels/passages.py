@@ -23,6 +23,13 @@ def winnow(words: NDArray[np.uint64], starts: NDArray[np.int64], k: int, w: int)
     stands in both, at the same word of each; the two differ even if the runs overlap.
 
     Source: see `nearkin.kernels.similarity_index.winnowed`.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_words,)
+        Hash of each word.
+    starts : int64 array, shape (n_documents + 1,)
+        The words of document ``i`` are those from ``starts[i]`` to ``starts[i + 1]``.
     """
     keys, places = np.empty(len(words), np.uint64), np.empty(len(words), np.int64)
     n = loops("passages", words.nbytes).winnow_many(*frozen(words, starts), k, w, keys, places)

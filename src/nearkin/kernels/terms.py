@@ -101,7 +101,13 @@ def best_sources(
 def products(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int
 ) -> NDArray[np.float64]:
-    """Return the products of pairs of vectors; ``rows`` are fastest if the left ones are sorted."""
+    """Return the products of pairs of vectors; ``rows`` are fastest if the left ones are sorted.
+
+    Returns
+    -------
+    products : float64 array, shape (n_pairs,)
+        Terms are added in the order of the right vector.
+    """
     out = np.empty(len(rows[0]))
     loops("terms", 1024 * len(out)).multiply_many(*frozen(*left, *right, *rows), n_terms, out)
     return out

@@ -320,12 +320,9 @@ def code_again(
         texts = {field.name for field in stored if field.kind == "text"}
         values = chosen_values(layout, {field: given for field, given in chosen.items() if field not in texts}, {})
         was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
-        unread = {
-            field for field in values if field.casefold() in layout.sensitive and was[field] is None
-        }  # a copy of one
-        agreed = {field for field, value in values.items() if value == was[field]}
-        agreed |= {field for field in unread if values[field] == NOT_PRIVILEGED}
-        overturned = "; ".join(field for field in values if field not in agreed)
+        blank = {field: NOT_PRIVILEGED for field in values if field.casefold() in layout.sensitive}  # see `code`
+        pairs = {field: (value or blank.get(field), was[field] or blank.get(field)) for field, value in values.items()}
+        overturned = "; ".join(field for field, (again, first) in pairs.items() if again != first)
         wanted = {(doc_id, field): value for field, value in values.items()}
         changes, agreements = judged(connection, wanted, options, is_blind=True)
         before = looked(connection, number).get(doc_id)

@@ -245,7 +245,9 @@ def refuse_releasing(connection: Connection, field: str, value: str | None) -> N
     """Refuse to set a sensitive field of a whole group to "no", or to remove it: documents that nobody read have it."""
     is_released = value is None or value.casefold() == NOT_PRIVILEGED
     if is_released and field.casefold() in SENSITIVE | layout_of(connection).sensitive:
-        raise ParameterError.of("group", f"documents by their ids, for {field} is sensitive", "a whole group")
+        raise ParameterError(
+            f"{field} is sensitive: name the documents for which it is {value or 'removed'}, not a group."
+        )
 
 
 def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:

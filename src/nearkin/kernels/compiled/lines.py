@@ -64,7 +64,7 @@ def _has_hidden(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _has_slash_or_raised(data, start, end):
-    """Whether there is a slash, or the first byte of a raised or lowered digit before one like its second."""
+    """Whether there is a slash, or a byte with which raised and lowered digits begin."""
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start):
         byte = data[first + np.uint64(i)]

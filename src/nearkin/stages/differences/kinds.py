@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from nearkin.kernels.characters import CURRENCIES
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
 from nearkin.stages.differences.particulars import Kind, Original, kinds_of_words, word_list
@@ -189,7 +190,7 @@ def negations_in(wording: Wording, words: Sequence[Word]) -> list[Negation]:
 
 
 _DASHES = "\u2010-\u2015\u2212\u2043\u02d7\u2796\u2e3a\u2e3b\ufe58\ufe63\uff0d"
-_CURRENCY = "$\u00a2-\u00a5\u058f\u060b\u09f2\u09f3\u0af1\u0bf9\u0e3f\u17db\u20a0-\u20cf\ufdfc\uffe0\uffe1\uffe5\uffe6"
+_CURRENCY = f"${CURRENCIES}\ufdfc\uffe0\uffe1\uffe5\uffe6"  # and forms that normalisation replaces
 _UNITS = f"{_CURRENCY}%\u2030\u2031\u066a"
 # the one table of characters that change a number: before or after it, only after it, only directly before it
 _SIGNS = "-+\u00b1<=>~\u00ac\u00d7\u00f7\u2200-\u22ff\u2a7d\u2a7e"

@@ -81,10 +81,8 @@ def _verified(
 ) -> Matches:
     """Verify pairs of a component in one partition, so that a text is sent and read once for all of its pairs."""
     folder, n = partitions.work / f"{name} to verify", max(len(partitions), 1)
-    sending, verifying = (
-        partial(send_texts, partitions, folder),
-        partial(verify_pairs, partitions, options, folder, keeps_all=keeps_all),
-    )
+    sending = partial(send_texts, partitions, folder)
+    verifying = partial(verify_pairs, partitions, options, folder, keeps_all=keeps_all)
 
     def make() -> Blocks:
         _write_pairs(folder, partitions, pairs())
